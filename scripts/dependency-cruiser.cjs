@@ -1,0 +1,21 @@
+// Imports go one way: commands -> tui | proxy, tui -> the admin client and model, server and agent -> wire
+// and ops, wire -> nothing of ours. No cycles anywhere.
+const rule = (name, from, to) => ({ name, severity: 'error', from: { path: from }, to: { path: to } });
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    rule('wire-imports-nothing-of-ours', '^src/proxy/wire/', '^src/(?!proxy/wire/)'),
+    rule('ops-imports-nothing-of-ours', '^src/proxy/ops/', '^src/(?!proxy/ops/)'),
+    rule('server-imports-wire-and-ops', '^src/proxy/server/', '^src/(?!proxy/(server|wire|ops)/)'),
+    rule('agent-imports-wire-and-ops', '^src/proxy/agent/', '^src/(?!proxy/(agent|wire|ops)/)'),
+    rule('client-imports-wire-and-ops', '^src/proxy/client/', '^src/(?!proxy/(client|wire|ops)/)'),
+    rule('proxy-never-imports-commands', '^src/proxy/', '^src/(commands|tui)/'),
+    rule('tui-speaks-the-admin-api-only', '^src/tui/', '^src/(?!tui/|proxy/admin/(client|model))'),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.js', '.json'] },
+  },
+};

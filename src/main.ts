@@ -1,0 +1,1 @@
+process.stderr.write('konnectivity-ts: no command yet\n');

@@ -1,0 +1,157 @@
+import { memberOf } from './decode.ts';
+import { FRAME_HEADER_BYTES, type Packet, PacketType, type Status } from './packet.ts';
+
+/**
+ * Encodes one packet as a whole gRPC frame: prefix (not compressed, length) and message. Zero values are left out,
+ * as proto3 does; the payload's member is always written, also when it is empty.
+ */
+export function encodeFrame(packet: Packet): Buffer {
+  if (packet.type === PacketType.DATA) return encodeDataFrame(packet.connectId, packet.data);
+  const body: number[] = [];
+  const payload = encodePayload(packet);
+  if (packet.type !== 0) {
+    body.push(8);
+    pushVarint(body, packet.type);
+  }
+  pushVarint(body, ((memberOf(packet.type) << 3) | 2) >>> 0);
+  pushVarint(body, payload.length);
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + body.length + payload.length);
+  frame[0] = 0;
+  frame.writeUInt32BE(body.length + payload.length, 1);
+  frame.set(body, FRAME_HEADER_BYTES);
+  frame.set(payload, FRAME_HEADER_BYTES + body.length);
+  return frame;
+}
+
+/** The hot path: a DATA frame for `chunk`, copied once. */
+export function encodeDataFrame(connectId: number, chunk: Uint8Array): Buffer {
+  const idBytes = connectId === 0 ? 0 : 1 + varintBytes(connectId);
+  const dataBytes = chunk.length === 0 ? 0 : 1 + varintBytes(chunk.length) + chunk.length;
+  const member = idBytes + dataBytes;
+  const message = 3 + varintBytes(member) + member;
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + message);
+  frame[0] = 0;
+  frame[1] = message >>> 24;
+  frame[2] = message >>> 16;
+  frame[3] = message >>> 8;
+  frame[4] = message;
+  frame[5] = 8;
+  frame[6] = PacketType.DATA;
+  frame[7] = 34;
+  let at = writeVarint(frame, 8, member);
+  if (idBytes !== 0) {
+    frame[at++] = 8;
+    at = writeVarint(frame, at, connectId);
+  }
+  if (dataBytes !== 0) {
+    frame[at++] = 26;
+    at = writeVarint(frame, at, chunk.length);
+    frame.set(chunk, at);
+  }
+  return frame;
+}
+
+function varintBytes(value: number): number {
+  let bytes = 1;
+  while (value >= 0x80) {
+    value = Math.floor(value / 0x80);
+    bytes++;
+  }
+  return bytes;
+}
+
+function writeVarint(into: Buffer, at: number, value: number): number {
+  while (value >= 0x80) {
+    into[at++] = (value % 0x80) | 0x80;
+    value = Math.floor(value / 0x80);
+  }
+  into[at++] = value;
+  return at;
+}
+
+function encodePayload(packet: Packet): number[] {
+  const out: number[] = [];
+  switch (packet.type) {
+    case PacketType.DIAL_REQ:
+      pushString(out, 10, packet.protocol);
+      pushString(out, 18, packet.address);
+      pushInt64(out, 24, packet.dialId);
+      break;
+    case PacketType.DIAL_RSP:
+      pushString(out, 10, packet.error);
+      pushNumber(out, 16, packet.connectId);
+      pushInt64(out, 24, packet.dialId);
+      break;
+    case PacketType.CLOSE_REQ:
+    case PacketType.HALF_CLOSE:
+      pushNumber(out, 8, packet.connectId);
+      break;
+    case PacketType.CLOSE_RSP:
+      pushString(out, 10, packet.error);
+      pushNumber(out, 16, packet.connectId);
+      break;
+    case PacketType.DIAL_CLS:
+      pushInt64(out, 8, packet.dialId);
+      break;
+    case PacketType.WINDOW:
+      pushNumber(out, 8, packet.connectId);
+      pushNumber(out, 16, packet.amount);
+      break;
+    case PacketType.PING:
+    case PacketType.PONG:
+      pushNumber(out, 8, packet.amount);
+      break;
+    case PacketType.STATUS:
+      if (packet.status !== null) pushStatus(out, packet.status);
+      break;
+    case PacketType.DRAIN:
+      break;
+    default:
+      throw new RangeError(`packet type ${packet.type} cannot be encoded`);
+  }
+  return out;
+}
+
+function pushStatus(out: number[], status: Status): void {
+  pushNumber(out, 8, status.leaving ? 1 : 0);
+  pushNumber(out, 16, status.tunnels);
+  pushNumber(out, 24, status.pendingDials);
+  for (const id of status.serverIds) pushString(out, 34, id, true);
+  if (status.replacements >= 0) {
+    out.push(40);
+    pushVarint(out, status.replacements);
+  }
+}
+
+function pushNumber(out: number[], tag: number, value: number): void {
+  if (value === 0) return;
+  out.push(tag);
+  pushVarint(out, value);
+}
+
+function pushVarint(out: number[], value: number): void {
+  while (value >= 0x80) {
+    out.push((value % 0x80) | 0x80);
+    value = Math.floor(value / 0x80);
+  }
+  out.push(value);
+}
+
+function pushInt64(out: number[], tag: number, value: bigint): void {
+  if (value === 0n) return;
+  out.push(tag);
+  let rest = BigInt.asUintN(64, value);
+  while (rest >= 0x80n) {
+    out.push(Number(rest & 0x7fn) | 0x80);
+    rest >>= 7n;
+  }
+  out.push(Number(rest));
+}
+
+function pushString(out: number[], tag: number, text: string, evenEmpty = false): void {
+  if (text === '' && !evenEmpty) return;
+  const bytes = Buffer.from(text, 'utf8');
+  out.push(tag);
+  pushVarint(out, bytes.length);
+  for (const byte of bytes) out.push(byte);
+}

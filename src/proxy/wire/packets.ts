@@ -1,0 +1,74 @@
+import { blankPacket } from './decode.ts';
+import { type Packet, PacketType, type Status } from './packet.ts';
+
+/** Makers of the packets that this project sends, so that callers name only what matters. */
+
+export function dialRequest(dialId: bigint, address: string): Packet {
+  const packet = blankPacket(PacketType.DIAL_REQ);
+  packet.protocol = 'tcp';
+  packet.address = address;
+  packet.dialId = dialId;
+  return packet;
+}
+
+export function dialResponse(dialId: bigint, connectId: number): Packet {
+  const packet = blankPacket(PacketType.DIAL_RSP);
+  packet.dialId = dialId;
+  packet.connectId = connectId;
+  return packet;
+}
+
+export function dialFailure(dialId: bigint, error: string): Packet {
+  const packet = blankPacket(PacketType.DIAL_RSP);
+  packet.dialId = dialId;
+  packet.error = error;
+  return packet;
+}
+
+export function closeDial(dialId: bigint): Packet {
+  const packet = blankPacket(PacketType.DIAL_CLS);
+  packet.dialId = dialId;
+  return packet;
+}
+
+export function closeRequest(connectId: number): Packet {
+  const packet = blankPacket(PacketType.CLOSE_REQ);
+  packet.connectId = connectId;
+  return packet;
+}
+
+export function closeResponse(connectId: number, error = ''): Packet {
+  const packet = blankPacket(PacketType.CLOSE_RSP);
+  packet.connectId = connectId;
+  packet.error = error;
+  return packet;
+}
+
+export function drain(): Packet {
+  return blankPacket(PacketType.DRAIN);
+}
+
+export function window(connectId: number, bytes: number): Packet {
+  const packet = blankPacket(PacketType.WINDOW);
+  packet.connectId = connectId;
+  packet.amount = bytes;
+  return packet;
+}
+
+export function ping(number: number): Packet {
+  const packet = blankPacket(PacketType.PING);
+  packet.amount = number;
+  return packet;
+}
+
+export function pong(number: number): Packet {
+  const packet = blankPacket(PacketType.PONG);
+  packet.amount = number;
+  return packet;
+}
+
+export function status(value: Status): Packet {
+  const packet = blankPacket(PacketType.STATUS);
+  packet.status = value;
+  return packet;
+}
