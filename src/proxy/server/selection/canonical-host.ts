@@ -1,18 +1,16 @@
 import { isIPv6, SocketAddress } from 'node:net';
 
-const UPPER_CASE = /[^\u0000-@[-\u007f]/;
+const OPENING_BRACKET = 0x5b;
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 
 /**
- * The host of a dial's `host:port`, in the form in which hosts are compared. Brackets and port are stripped; text
- * with several colons and no brackets is an IPv6 address without a port.
+ * The host of a dial's `host:port` as it is written, without port and brackets. Text with several colons and no
+ * brackets is an IPv6 address without a port.
  */
-export function canonicalHostOf(address: string): string {
-  if (address.charCodeAt(0) === 0x5b) return canonicalHost(address.slice(0, address.indexOf(']') + 1));
+export function hostOf(address: string): string {
+  if (address.charCodeAt(0) === OPENING_BRACKET) return address.slice(1, Math.max(1, address.indexOf(']')));
   const colon = address.indexOf(':');
-  if (colon < 0) return canonicalHost(address);
-  if (address.indexOf(':', colon + 1) >= 0) return canonicalHost(address);
-  return canonicalName(address.slice(0, colon));
+  return colon < 0 || address.indexOf(':', colon + 1) >= 0 ? address : address.slice(0, colon);
 }
 
 /**
@@ -21,28 +19,12 @@ export function canonicalHostOf(address: string): string {
  */
 export function canonicalHost(host: string): string {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
-  return bare.includes(':') ? canonicalIpv6(bare) : canonicalName(bare);
+  if (bare.includes(':')) return canonicalIpv6(bare);
+  const lower = bare.toLowerCase();
+  return lower.endsWith('.') ? lower.slice(0, -1) : lower;
 }
-
-function canonicalName(name: string): string {
-  const lower = UPPER_CASE.test(name) ? name.toLowerCase() : name;
-  return lower.charCodeAt(lower.length - 1) === 0x2e ? lower.slice(0, -1) : lower;
-}
-
-// Spelling an IPv6 address takes microseconds and the destinations of a cluster repeat, so the last ones are kept.
-const REMEMBERED = 4096;
-const spelled = new Map<string, string>();
 
 function canonicalIpv6(text: string): string {
-  const known = spelled.get(text);
-  if (known !== undefined) return known;
-  const canonical = spellIpv6(text);
-  if (spelled.size >= REMEMBERED) spelled.clear();
-  spelled.set(text, canonical);
-  return canonical;
-}
-
-function spellIpv6(text: string): string {
   const [address, zone] = text.split('%', 2) as [string, string | undefined];
   if (!isIPv6(address)) return text.toLowerCase();
   const spelling = new SocketAddress({ address, family: 'ipv6' }).address;

@@ -1,9 +1,12 @@
+import type { Pool } from './pool.ts';
 import type { PoolMember } from './pool-member.ts';
 import type { Selection } from './selection.ts';
 import type { Selector } from './selector.ts';
 import type { StrategyName } from './strategies.ts';
 import type { SelectableStream } from './stream-state.ts';
 import { TIER_NAMES, Tier, type TierName } from './tier.ts';
+
+const TIERS: readonly Tier[] = [Tier.ready, Tier.draining, Tier.suspect, Tier.waiting];
 
 /**
  * Why an agent is not among those that the choice is made between. `draining`, `suspect`: a better one was found.
@@ -68,9 +71,10 @@ export function explain<S extends SelectableStream>(
   const strategies = selector.registry.strategies.map((strategy): ExplainedStrategy => {
     const pool = strategy.poolFor(address);
     const candidates: ExplainedCandidate[] = [];
-    for (const set of pool?.sets ?? []) {
+    for (const tier of pool === undefined ? [] : TIERS) {
+      const set = (pool as Pool).set(tier);
       for (let i = 0; i < set.size && candidates.length < limit; i++) {
-        const member = set.at(i);
+        const member = set.memberAt(i);
         const excluded = exclusion(member, decision);
         const listed = {
           agentId: member.agentId,

@@ -15,6 +15,8 @@ export class PoolMember {
   readonly streams: StreamState[] = [];
   /** The tier of `best`; waiting while no stream may be chosen. */
   tier: Tier = Tier.waiting;
+  /** Where it is in the pool's set of its tier. */
+  position = 0;
   /** The stream that the next dial of this agent takes. */
   best: StreamState | undefined;
 

@@ -1,21 +1,8 @@
-import { IndexedSet } from './indexed-set.ts';
 import { PoolMember } from './pool-member.ts';
 import type { StrategyName } from './strategies.ts';
 import type { StreamState } from './stream-state.ts';
 import { Tier } from './tier.ts';
-
-/** What a choice is made among: `size` streams, one for each agent ID. */
-export interface Candidates {
-  readonly size: number;
-  streamAt(position: number): StreamState;
-}
-
-/** The agent IDs of one tier. */
-export class TierSet extends IndexedSet<PoolMember> implements Candidates {
-  streamAt(position: number): StreamState {
-    return this.at(position).best as StreamState;
-  }
-}
+import { TierSet } from './tier-set.ts';
 
 /**
  * The agent IDs that serve one key of one strategy. Each is in exactly one of the sets: ready, draining, suspect,
@@ -25,11 +12,12 @@ export class Pool {
   readonly strategy: StrategyName;
   /** destHost: the canonical host. Empty for the strategies that have one pool. */
   readonly key: string;
-  /** By the number of the tier. */
-  readonly sets: readonly TierSet[] = [new TierSet(), new TierSet(), new TierSet(), new TierSet()];
+  readonly ready = new TierSet();
+  readonly draining = new TierSet();
+  readonly suspect = new TierSet();
+  readonly waiting = new TierSet();
   /** What the owner was last told of this pool; `never` until it had a ready agent. */
   told: 'never' | 'ready' | 'out-of-ready' = 'never';
-  readonly #members = new Map<string, PoolMember>();
 
   constructor(strategy: StrategyName, key: string) {
     this.strategy = strategy;
@@ -38,34 +26,35 @@ export class Pool {
 
   /** How many agent IDs are here, in whatever tier. */
   get size(): number {
-    return this.#members.size;
-  }
-
-  count(tier: Tier): number {
-    return this.set(tier).size;
+    return this.ready.size + this.draining.size + this.suspect.size + this.waiting.size;
   }
 
   set(tier: Tier): TierSet {
-    return this.sets[tier] as TierSet;
-  }
-
-  member(agentId: string): PoolMember | undefined {
-    return this.#members.get(agentId);
-  }
-
-  /** Appends the agent ID's youngest stream. The caller places the member afterwards. */
-  join(state: StreamState): PoolMember {
-    let member = this.#members.get(state.stream.agentId);
-    if (member === undefined) {
-      member = new PoolMember(state.stream.agentId, this);
-      this.#members.set(member.agentId, member);
-      this.set(member.tier).add(member);
+    switch (tier) {
+      case Tier.ready:
+        return this.ready;
+      case Tier.draining:
+        return this.draining;
+      case Tier.suspect:
+        return this.suspect;
+      case Tier.waiting:
+        return this.waiting;
     }
+  }
+
+  /**
+   * Appends the youngest stream of an agent ID.
+   * @param siblings the ID's other streams, among which its member is found if it has one here
+   * @returns the member, which the caller places
+   */
+  join(state: StreamState, siblings: readonly StreamState[]): PoolMember {
+    const member = this.#memberAmong(siblings) ?? new PoolMember(state.stream.agentId, this);
+    if (member.streams.length === 0) this.waiting.add(member);
     member.streams.push(state);
     return member;
   }
 
-  /** Takes a stream out. The caller places the member afterwards. */
+  /** Takes a stream out of a member, which the caller places. */
   leave(member: PoolMember, state: StreamState): void {
     member.streams.splice(member.streams.indexOf(state), 1);
   }
@@ -74,14 +63,20 @@ export class Pool {
   place(member: PoolMember): -1 | 0 | 1 {
     const before = member.tier;
     member.assess();
-    if (member.streams.length === 0) {
-      this.#members.delete(member.agentId);
-      this.set(before).delete(member);
-      return before === Tier.ready ? -1 : 0;
+    if (member.streams.length > 0 && member.tier === before) {
+      this.set(before).update(member);
+      return 0;
     }
-    if (member.tier === before) return 0;
     this.set(before).delete(member);
-    this.set(member.tier).add(member);
-    return before === Tier.ready ? -1 : member.tier === Tier.ready ? 1 : 0;
+    if (member.streams.length > 0) this.set(member.tier).add(member);
+    if (before === Tier.ready) return -1;
+    return member.tier === Tier.ready ? 1 : 0;
+  }
+
+  #memberAmong(siblings: readonly StreamState[]): PoolMember | undefined {
+    for (const state of siblings) {
+      for (const member of state.members) if (member.pool === this) return member;
+    }
+    return undefined;
   }
 }

@@ -1,9 +1,11 @@
 import { excluding } from './excluding.ts';
-import type { Candidates, Pool } from './pool.ts';
+import type { Pool } from './pool.ts';
+import type { PoolMember } from './pool-member.ts';
 import type { Chosen, NoneChosen, NoneReason, Selection } from './selection.ts';
 import type { StreamRegistry } from './stream-registry.ts';
 import type { SelectableStream } from './stream-state.ts';
 import { TIER_NAMES, Tier } from './tier.ts';
+import type { Candidates } from './tier-set.ts';
 
 export interface SelectorOptions<S> {
   /**
@@ -70,7 +72,7 @@ export class Selector<S extends SelectableStream = SelectableStream> {
         trace?.(step, 0);
         continue;
       }
-      const candidates = candidatesOf(pool, step.tier, exclude);
+      const candidates = this.#candidates(pool, step.tier, exclude);
       trace?.(step, candidates.size);
       if (candidates.size > 0) return this.#choose(candidates, pool, step.tier);
     }
@@ -88,7 +90,7 @@ export class Selector<S extends SelectableStream = SelectableStream> {
         if (strategy.name === failed.strategy) break;
         const pool = strategy.poolFor(address);
         if (pool === undefined) continue;
-        const candidates = candidatesOf(pool, Tier.draining, [failed.stream]);
+        const candidates = this.#candidates(pool, Tier.draining, [failed.stream]);
         if (candidates.size > 0) return this.#choose(candidates, pool, Tier.draining);
       }
     }
@@ -109,12 +111,27 @@ export class Selector<S extends SelectableStream = SelectableStream> {
   #pick(candidates: Candidates): S {
     const size = candidates.size;
     const position = size === 1 ? 0 : Math.floor(this.#random() * size);
-    const picked = candidates.streamAt(position).stream as S;
+    const picked = candidates.streamAt(position) as S;
     if (size === 1 || this.backendChoice === 'random') return picked;
     // The second of the two is never the first once more.
     const next = Math.floor(this.#random() * (size - 1));
-    const other = candidates.streamAt(next >= position ? next + 1 : next).stream as S;
+    const other = candidates.streamAt(next >= position ? next + 1 : next) as S;
     return this.#load(other) < this.#load(picked) ? other : picked;
+  }
+
+  #candidates(pool: Pool, tier: Tier, exclude: readonly S[] | undefined): Candidates {
+    if (exclude === undefined || exclude.length === 0) return pool.set(tier);
+    return excluding(pool.set(tier), tier, exclude, this.#membersOf(pool, exclude));
+  }
+
+  #membersOf(pool: Pool, streams: readonly S[]): Set<PoolMember> {
+    const members = new Set<PoolMember>();
+    for (const stream of streams) {
+      for (const member of this.registry.stateOf(stream)?.members ?? []) {
+        if (member.pool === pool) members.add(member);
+      }
+    }
+    return members;
   }
 
   #whyNone(address: string, exclude: readonly S[] | undefined): NoneReason {
@@ -123,15 +140,11 @@ export class Selector<S extends SelectableStream = SelectableStream> {
     for (const strategy of this.registry.strategies) {
       const pool = strategy.poolFor(address);
       if (pool === undefined) continue;
-      if (exclude?.some((stream) => pool.member(stream.agentId) !== undefined)) return 'excluded';
+      if (exclude !== undefined && this.#membersOf(pool, exclude).size > 0) return 'excluded';
       if (pool.size > 0) waiting = true;
     }
     return waiting ? 'waiting' : 'no-match';
   }
-}
-
-function candidatesOf(pool: Pool, tier: Tier, exclude: readonly SelectableStream[] | undefined): Candidates {
-  return exclude === undefined || exclude.length === 0 ? pool.set(tier) : excluding(pool, tier, exclude);
 }
 
 function stepsOf(strategies: number, fallback: 'last-resort' | 'strategy'): Step[] {

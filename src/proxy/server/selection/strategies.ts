@@ -1,5 +1,5 @@
 import type { Identifiers } from '../../wire/identifiers.ts';
-import { canonicalHost, canonicalHostOf } from './canonical-host.ts';
+import { canonicalHost, hostOf } from './canonical-host.ts';
 import { Pool } from './pool.ts';
 
 /** The names of `--proxy-strategies`. */
@@ -39,12 +39,16 @@ export class StrategyPools {
 
   /** The pool for a dial's `host:port`; undefined when no agent serves that host. */
   poolFor(address: string): Pool | undefined {
-    return this.#single ?? this.#byHost.get(canonicalHostOf(address));
+    if (this.#single !== undefined) return this.#single;
+    const host = hostOf(address);
+    // A host that is a key is canonical; only another one needs to be spelled anew, which costs more than all the
+    // rest of a choice.
+    return this.#byHost.get(host) ?? this.#byHost.get(canonicalHost(host));
   }
 
   /** The key under which that pool is, or would be. */
   keyFor(address: string): string {
-    return this.#single === undefined ? canonicalHostOf(address) : '';
+    return this.#single === undefined ? canonicalHost(hostOf(address)) : '';
   }
 
   /** The pools, made where missing, that an agent with these identifiers belongs to; each once. */

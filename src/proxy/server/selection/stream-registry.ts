@@ -2,7 +2,6 @@ import type { Pool } from './pool.ts';
 import type { PoolMember } from './pool-member.ts';
 import { type StrategyName, StrategyPools } from './strategies.ts';
 import { type SelectableStream, StreamState } from './stream-state.ts';
-import { Tier } from './tier.ts';
 
 /** Told once per transition, after the change that caused it is complete. */
 export interface ReadinessEvents {
@@ -93,17 +92,17 @@ export class StreamRegistry<S extends SelectableStream = SelectableStream> {
     const siblings = this.#agents.get(stream.agentId) ?? [];
     state.draining =
       marks.draining === true || siblings.some((older) => older.draining && sameRun(older, state));
-    siblings.push(state);
-    this.#agents.set(stream.agentId, siblings);
-    this.#states.set(stream, state);
     let beside = false;
     for (const strategy of this.strategies) {
       for (const pool of strategy.poolsOf(stream.identifiers)) {
-        const member = pool.join(state);
+        const member = pool.join(state, siblings);
         state.members.push(member);
         if (member.streams.length > 1) beside = true;
       }
     }
+    siblings.push(state);
+    this.#agents.set(stream.agentId, siblings);
+    this.#states.set(stream, state);
     if (stream.instance === undefined && beside) {
       this.#settling.add(state);
       this.#schedule();
@@ -213,7 +212,7 @@ export class StreamRegistry<S extends SelectableStream = SelectableStream> {
     this.#changed = [];
     for (const pool of changed) {
       const before = pool.told;
-      const after = turned(before, pool.count(Tier.ready) > 0);
+      const after = turned(before, pool.ready.size > 0);
       pool.told = after;
       this.strategies.find((strategy) => strategy.name === pool.strategy)?.drop(pool);
       if (before === 'ready' && after === 'out-of-ready') this.#events.onPoolOutOfReady?.(pool);

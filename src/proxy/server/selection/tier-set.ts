@@ -1,0 +1,55 @@
+import type { PoolMember } from './pool-member.ts';
+import type { SelectableStream } from './stream-state.ts';
+
+/** What a choice is made among: `size` streams, one for each agent ID. */
+export interface Candidates {
+  readonly size: number;
+  /** The stream at a position from 0 to size - 1. */
+  streamAt(position: number): SelectableStream;
+}
+
+/**
+ * The agent IDs of one tier of a pool, as an array without gaps: adding, removing and reading a position are O(1),
+ * and a uniform random position is a uniform random agent. Removal moves the last one into the gap. The position
+ * is kept in the member, which is in one set at a time; a map in each set would cost a fleet of hosts megabytes.
+ */
+export class TierSet implements Candidates {
+  readonly #members: PoolMember[] = [];
+  // Beside the members, so that a pick touches nothing but the stream: at 10,000 agents each further object on
+  // the way is a cache miss.
+  readonly #streams: (SelectableStream | undefined)[] = [];
+
+  get size(): number {
+    return this.#members.length;
+  }
+
+  streamAt(position: number): SelectableStream {
+    return this.#streams[position] as SelectableStream;
+  }
+
+  memberAt(position: number): PoolMember {
+    return this.#members[position] as PoolMember;
+  }
+
+  /** Adds a member that is in no set, under its present best stream. */
+  add(member: PoolMember): void {
+    member.position = this.#members.length;
+    this.#members.push(member);
+    this.#streams.push(member.best?.stream);
+  }
+
+  /** Takes note that a member of this set has another best stream. */
+  update(member: PoolMember): void {
+    this.#streams[member.position] = member.best?.stream;
+  }
+
+  /** Removes a member of this set. */
+  delete(member: PoolMember): void {
+    const last = this.#members.pop() as PoolMember;
+    const stream = this.#streams.pop();
+    if (last === member) return;
+    this.#members[member.position] = last;
+    this.#streams[member.position] = stream;
+    last.position = member.position;
+  }
+}
