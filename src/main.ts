@@ -1,1 +1,50 @@
-process.stderr.write('konnectivity-ts: no command yet\n');
+import { Command } from 'commander';
+import { processIo } from './commands/io.ts';
+import { version } from './commands/version.ts';
+import { Fault } from './proxy/ops/fault.ts';
+
+const program = new Command('konnectivity-ts')
+  .description('Runs, watches and drains a Konnectivity tunnel (Kubernetes apiserver-network-proxy).')
+  .version(version)
+  .exitOverride()
+  .configureOutput({
+    outputError: (text, write) => write(`konnectivity-ts: ${text.replace(/^error: /, '')}`),
+  });
+
+// serve and agent take Go-style flags, which commander does not know: they parse their own arguments.
+program
+  .command('serve')
+  .description('the proxy server: kube-apiserver dials it, agents connect to it')
+  .helpOption(false)
+  .allowUnknownOption()
+  .argument('[flags...]')
+  .action(async () => {
+    const { serve } = await import('./commands/serve.ts');
+    process.exitCode = await serve(argumentsAfter('serve'), processIo());
+  });
+
+program
+  .command('agent')
+  .description('the proxy agent: connects to every server and opens connections on request')
+  .helpOption(false)
+  .allowUnknownOption()
+  .argument('[flags...]')
+  .action(async () => {
+    const { agent } = await import('./commands/agent.ts');
+    process.exitCode = await agent(argumentsAfter('agent'), processIo());
+  });
+
+function argumentsAfter(command: string): string[] {
+  return process.argv.slice(process.argv.indexOf(command, 2) + 1);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof Fault) {
+    process.stderr.write(`konnectivity-ts: ${error.line}\n`);
+    process.exitCode = 1;
+  } else if (error instanceof Error && 'exitCode' in error) {
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+  } else throw error;
+}

@@ -1,0 +1,110 @@
+import { isIPv6 } from 'node:net';
+import { type ChannelCredentials, Client, Metadata } from '@grpc/grpc-js';
+import { Fault, oneLine } from '../ops/fault.ts';
+import { clientOptions } from '../wire/client-options.ts';
+import { openPacketStream } from '../wire/client-stream.ts';
+import { FEATURES_KEY, featureList, INSTANCE_KEY, negotiate, VERSION_KEY } from '../wire/extension.ts';
+import type { PacketStream } from '../wire/packet-stream.ts';
+import { RpcError } from '../wire/rpc-error.ts';
+import { CONNECT_PATH } from '../wire/services.ts';
+import type { ServerIdentity, ServerLink } from './server-link.ts';
+
+/** Where and as whom an agent connects. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Made anew for every attempt, so that replaced certificates are used. */
+  credentials(): ChannelCredentials;
+  readonly agentId: string;
+  readonly identifiers: string;
+  readonly version: string;
+  /** Random, one per process run. */
+  readonly instance: string;
+  /** The service account token for `Authorization: Bearer`, read anew for every attempt; undefined: none is sent. */
+  token(): Promise<string | undefined>;
+  readonly publicStreams: boolean;
+  readonly keepaliveMs: number;
+  readonly timeoutMs: number;
+  /** Translates the words of a failed connection; the border to TLS and sockets. */
+  translate(error: RpcError, server: string): Fault;
+}
+
+/**
+ * Makes the link in the step in which the stream's packets begin to flow.
+ * @param release closes the connection; called by the link when its stream ended
+ */
+export type MakeLink = (server: ServerIdentity, stream: PacketStream, release: () => void) => ServerLink;
+
+/**
+ * Connects once, on a connection of its own, so that a balancer can lead elsewhere each time.
+ * @throws Fault with the reason in words
+ */
+export async function connectServer(
+  server: ServerAddress,
+  makeLink: MakeLink,
+  signal: AbortSignal,
+): Promise<ServerLink> {
+  const target = `${isIPv6(server.host) ? `[${server.host}]` : server.host}:${server.port}`;
+  const metadata = await requestMetadata(server);
+  const client = new Client(target, server.credentials(), {
+    ...clientOptions({ keepaliveTimeMs: server.keepaliveMs }),
+  });
+  const attempt = AbortSignal.any([signal, AbortSignal.timeout(server.timeoutMs)]);
+  try {
+    const opened = await openPacketStream(client, CONNECT_PATH, metadata, {
+      publicOnly: server.publicStreams,
+      signal: attempt,
+    });
+    const identity = readIdentity(opened.metadata);
+    if (identity instanceof Fault) {
+      opened.stream.abort(3, identity.message);
+      throw identity;
+    }
+    return makeLink(identity, opened.stream, () => client.close());
+  } catch (error) {
+    client.close();
+    if (error instanceof Fault) throw error;
+    if (attempt.aborted && !signal.aborted) {
+      throw new Fault(
+        'server-timeout',
+        `server ${target} gave no answer within ${server.timeoutMs / 1000} s`,
+      );
+    }
+    throw error instanceof RpcError ? server.translate(error, target) : error;
+  }
+}
+
+async function requestMetadata(server: ServerAddress): Promise<Metadata> {
+  const metadata = new Metadata();
+  metadata.set('agentID', server.agentId);
+  if (server.identifiers !== '') metadata.set('agentIdentifiers', server.identifiers);
+  metadata.set(VERSION_KEY, server.version);
+  metadata.set(FEATURES_KEY, featureList);
+  metadata.set(INSTANCE_KEY, server.instance);
+  const token = await server.token();
+  if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
+  return metadata;
+}
+
+function readIdentity(headers: Metadata): ServerIdentity | Fault {
+  const one = (key: string): string | undefined => {
+    const values = headers.get(key);
+    return values.length === 1 ? String(values[0]) : undefined;
+  };
+  const serverId = one('serverID');
+  const count = one('serverCount');
+  if (serverId === undefined || count === undefined || !/^\d{1,9}$/.test(count)) {
+    return new Fault(
+      'not-a-server',
+      'the server did not say its serverID and serverCount',
+      'check that the address is the agent port of a konnectivity server',
+    );
+  }
+  const version = one(VERSION_KEY);
+  return {
+    serverId: oneLine(serverId, 512),
+    serverCount: Number(count),
+    version: version === undefined ? undefined : oneLine(version, 40),
+    features: negotiate(one(FEATURES_KEY)),
+  };
+}

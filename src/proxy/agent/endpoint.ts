@@ -1,0 +1,186 @@
+import type { Socket } from 'node:net';
+import type { CloseReason } from '../wire/close-reason.ts';
+import { encodeDataFrame } from '../wire/encode.ts';
+import type { Feature } from '../wire/extension.ts';
+import { type BufferBounds, Inflow, MAX_DATA_BYTES, Outflow } from '../wire/flow.ts';
+import type { Packet } from '../wire/packet.ts';
+import { closeResponse, window } from '../wire/packets.ts';
+
+/** The stream to the server, as an endpoint sees it. */
+export interface EndpointCarrier {
+  readonly features: ReadonlySet<Feature>;
+  send(packet: Packet): boolean;
+  /** False: accepted, but pause the source and waitForDrain. */
+  sendFrame(frame: Buffer): boolean;
+  /** Calls endpoint.linkDrained() once, when the stream has room again. */
+  waitForDrain(endpoint: Endpoint): void;
+  isWaiting(endpoint: Endpoint): boolean;
+}
+
+/** What an endpoint is made of. */
+export interface EndpointParts {
+  readonly carrier: EndpointCarrier;
+  readonly connectId: number;
+  readonly dialId: bigint;
+  readonly address: string;
+  /** Connected, allowHalfOpen, nothing read yet. */
+  readonly socket: Socket;
+  readonly bounds: BufferBounds;
+  /** How long the socket may take nothing of what is left after the end before it is cut. */
+  readonly lingerMs: number;
+  /** The tunnel is over: told once, before the server is. */
+  readonly onEnd: (endpoint: Endpoint, reason: CloseReason) => void;
+  /** The socket is closed, which can be later. */
+  readonly onClosed: (endpoint: Endpoint) => void;
+}
+
+/** The agent's TCP connection of one tunnel. */
+export class Endpoint {
+  readonly connectId: number;
+  readonly dialId: bigint;
+  readonly address: string;
+  bytesFromServer = 0;
+  bytesToServer = 0;
+  readonly #parts: EndpointParts;
+  readonly #socket: Socket;
+  readonly #inflow: Inflow;
+  readonly #outflow: Outflow;
+  #closeReason: CloseReason | undefined;
+  #paused = false;
+
+  constructor(parts: EndpointParts) {
+    const { carrier, connectId, socket } = parts;
+    this.connectId = connectId;
+    this.dialId = parts.dialId;
+    this.address = parts.address;
+    this.#parts = parts;
+    this.#socket = socket;
+    const flow = carrier.features.has('flow');
+    this.#outflow = new Outflow(flow);
+    this.#inflow = new Inflow({
+      flow,
+      bounds: parts.bounds,
+      grant: (bytes) => carrier.send(window(connectId, bytes)),
+      onSlowConsumer: () => this.cut('slow-consumer'),
+    });
+  }
+
+  /** Starts the flow of bytes; call behind the DIAL_RSP, so that nothing overtakes it. */
+  start(): void {
+    const socket = this.#socket;
+    socket.on('data', (chunk: Buffer) => this.#onData(chunk));
+    socket.on('drain', () => this.#inflow.progressed(socket.writableLength));
+    socket.on('end', () => this.#onEof());
+    socket.on('error', (error: NodeJS.ErrnoException) => this.#onError(error));
+    socket.on('close', () => {
+      // A socket that closes without a word (destroyed below us) still ends its tunnel.
+      this.#onEof();
+      this.#parts.onClosed(this);
+    });
+    // An error between the connect and now was seen by nobody.
+    if (socket.destroyed) socket.emit('close', true);
+  }
+
+  get closeReason(): CloseReason | undefined {
+    return this.#closeReason;
+  }
+
+  /** DATA from the server. */
+  fromServer(data: Buffer): void {
+    if (this.#closeReason !== undefined || data.length === 0) return;
+    this.bytesFromServer += data.length;
+    this.#socket.write(data);
+    this.#inflow.received(data.length, this.#socket.writableLength);
+  }
+
+  /** WINDOW from the server. */
+  granted(bytes: number): void {
+    if (this.#outflow.grant(bytes)) this.#maybeResume();
+  }
+
+  linkDrained(): void {
+    if (!this.#outflow.blocked) this.#maybeResume();
+  }
+
+  /** CLOSE_REQ: everything that came before it is still written, then the end; what comes back is dropped. */
+  closedByFrontend(): void {
+    if (!this.#end('frontend-closed')) return;
+    this.#parts.carrier.send(closeResponse(this.connectId));
+    this.#finish();
+  }
+
+  /** The stream to the server is gone: the destination must not take this for an orderly end. */
+  serverLost(): void {
+    if (this.#end('server-lost')) this.#socket.resetAndDestroy();
+  }
+
+  /** Ended by the agent: both sides are told, the destination by a reset. */
+  cut(reason: CloseReason): void {
+    if (!this.#end(reason)) return;
+    this.#parts.carrier.send(closeResponse(this.connectId, reason));
+    this.#socket.resetAndDestroy();
+  }
+
+  #onData(chunk: Buffer): void {
+    if (this.#closeReason !== undefined) return;
+    for (let at = 0; at < chunk.length; at += MAX_DATA_BYTES) {
+      this.#sendToServer(chunk.length <= MAX_DATA_BYTES ? chunk : chunk.subarray(at, at + MAX_DATA_BYTES));
+    }
+  }
+
+  #sendToServer(chunk: Buffer): void {
+    const { carrier } = this.#parts;
+    this.bytesToServer += chunk.length;
+    const creditLeft = this.#outflow.take(chunk.length);
+    const linkFree = carrier.sendFrame(encodeDataFrame(this.connectId, chunk));
+    if (!linkFree) carrier.waitForDrain(this);
+    if (!(creditLeft && linkFree) && !this.#paused) {
+      this.#paused = true;
+      this.#socket.pause();
+    }
+  }
+
+  #maybeResume(): void {
+    if (!this.#paused || this.#parts.carrier.isWaiting(this) || this.#closeReason !== undefined) return;
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  /** The destination sent everything it had: all of that went before, so now the end. */
+  #onEof(): void {
+    if (!this.#end('endpoint-closed')) return;
+    this.#parts.carrier.send(closeResponse(this.connectId));
+    this.#finish();
+  }
+
+  #onError(error: NodeJS.ErrnoException): void {
+    if (!this.#end('endpoint-lost')) return;
+    this.#parts.carrier.send(
+      closeResponse(this.connectId, `${this.address}: ${error.code ?? error.message}`),
+    );
+  }
+
+  #finish(): void {
+    const socket = this.#socket;
+    socket.resume();
+    if (socket.destroyed) return;
+    let left = socket.writableLength;
+    const linger = setInterval(() => {
+      if (socket.writableLength > 0 && socket.writableLength < left) left = socket.writableLength;
+      else socket.destroy();
+    }, this.#parts.lingerMs);
+    socket.once('close', () => clearInterval(linger));
+    socket.end(() => {
+      if (socket.readableEnded) socket.destroy();
+      else socket.once('end', () => socket.destroy());
+    });
+  }
+
+  #end(reason: CloseReason): boolean {
+    if (this.#closeReason !== undefined) return false;
+    this.#closeReason = reason;
+    this.#inflow.end();
+    this.#parts.onEnd(this, reason);
+    return true;
+  }
+}

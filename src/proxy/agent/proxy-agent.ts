@@ -1,0 +1,249 @@
+import type { Socket } from 'node:net';
+import type { Fault } from '../ops/fault.ts';
+import type { Log } from '../ops/log.ts';
+import type { Status } from '../wire/packet.ts';
+import { Probe, type ProbeTimes } from '../wire/probe.ts';
+import type { ProxyAgentOptions } from './agent-options.ts';
+import type { MakeLink } from './connect-server.ts';
+import { Leaving } from './leaving.ts';
+import { ServerLink, type ServerLinkOptions } from './server-link.ts';
+import { ServerSet } from './server-set.ts';
+import { StatusAnnouncer } from './status-announcer.ts';
+
+/** What an agent needs from outside. */
+export interface ProxyAgentParts {
+  /** Opens a Connect stream to whichever server answers; makes the link with `options`. */
+  connectServer(makeLink: MakeLink, signal: AbortSignal): Promise<ServerLink>;
+  /** Connects to a destination. Rejects with a Fault. */
+  connectDestination(address: string, signal: AbortSignal): Promise<Socket>;
+  readonly log: Log;
+}
+
+/** How an agent came to its end. */
+export type AgentEnd = 'left' | 'stopped';
+
+/** Counters for metrics and tests. */
+export interface AgentCounts {
+  dials: number;
+  failedDials: number;
+  tunnels: number;
+  /** Sockets to destinations that are not yet closed. */
+  openEndpoints: number;
+  failedConnects: number;
+}
+
+/**
+ * The proxy agent: one stream to each server, and the endpoints that they ask for. The drain signal exists from the
+ * start, so no check for it can be skipped because it is not set yet.
+ */
+export class ProxyAgent {
+  readonly options: ProxyAgentOptions;
+  readonly counts: AgentCounts = {
+    dials: 0,
+    failedDials: 0,
+    tunnels: 0,
+    openEndpoints: 0,
+    failedConnects: 0,
+  };
+  readonly servers: ServerSet;
+  /** Why the last attempt to reach a server failed; undefined after a success. */
+  lastFault: Fault | undefined;
+  readonly #parts: ProxyAgentParts;
+  readonly #log: Log;
+  readonly #drain = new AbortController();
+  readonly #stop = new AbortController();
+  readonly #leaving: Leaving;
+  readonly #announcer: StatusAnnouncer;
+  readonly #probes = new Map<ServerLink, Probe>();
+  #pendingDials = 0;
+  #liveTunnels = 0;
+
+  constructor(options: ProxyAgentOptions, parts: ProxyAgentParts) {
+    this.options = options;
+    this.#parts = parts;
+    this.#log = parts.log.named('agent');
+    this.servers = new ServerSet({
+      connect: (signal) => parts.connectServer(this.#makeLink, signal),
+      times: options.times,
+      syncForever: options.syncForever,
+      log: parts.log.named('server-set'),
+      onJoin: (link) => this.#onJoin(link),
+      onFailure: (fault) => {
+        this.lastFault = fault;
+        this.counts.failedConnects++;
+      },
+    });
+    this.#announcer = new StatusAnnouncer(
+      () => this.status,
+      () => this.servers.links.values(),
+      options.times.statusIntervalMs,
+    );
+    this.#leaving = new Leaving({
+      times: options.times,
+      drainTimeoutMs: options.drainTimeoutMs,
+      log: parts.log.named('leaving'),
+      links: () => [...this.servers.links.values()],
+      busy: () => this.#liveTunnels + this.#pendingDials,
+      onDone: () => this.#stop.abort(),
+    });
+  }
+
+  /** True from the drain signal on. */
+  get leaving(): boolean {
+    return this.#drain.signal.aborted;
+  }
+
+  /** Since when, in words for logs and readiness; undefined when not leaving. */
+  get leavingSince(): Date | undefined {
+    return this.#leaving.since;
+  }
+
+  get status(): Status {
+    return {
+      leaving: this.leaving,
+      tunnels: this.#liveTunnels,
+      pendingDials: this.#pendingDials,
+      serverIds: [...this.servers.links.keys()],
+      replacements: -1,
+    };
+  }
+
+  /** Streams to servers whose last probe was answered. */
+  get healthyStreams(): number {
+    return this.servers.links.size;
+  }
+
+  /**
+   * Runs until the agent left (drain) or was stopped, and closes everything then.
+   * @param stop ends the agent at once
+   */
+  async run(stop: AbortSignal): Promise<AgentEnd> {
+    const onStop = (): void => this.#stop.abort();
+    if (stop.aborted) onStop();
+    stop.addEventListener('abort', onStop);
+    try {
+      await this.servers.run(this.#drain.signal);
+      if (!this.#stop.signal.aborted) {
+        await new Promise((resolve) => this.#stop.signal.addEventListener('abort', resolve, { once: true }));
+      }
+    } finally {
+      stop.removeEventListener('abort', onStop);
+    }
+    return this.#close(stop.aborted);
+  }
+
+  /**
+   * The drain signal: says so on every stream, makes no new ones, goes on serving what is there and what still comes,
+   * and ends when nothing is left (DESIGN: Leaving agent). Cannot be undone. Idempotent.
+   */
+  leave(): void {
+    if (this.leaving) return;
+    this.#drain.abort();
+    this.#leaving.begin();
+    this.#announcer.now();
+  }
+
+  readonly #makeLink: MakeLink = (server, stream, release) => {
+    const link = new ServerLink(server, stream, release, this.#linkOptions());
+    // The first packet on a stream says whether this agent may be chosen; also on one that turns out a duplicate.
+    link.announce({
+      ...this.status,
+      serverIds: [...new Set([...this.servers.links.keys(), server.serverId])],
+    });
+    return link;
+  };
+
+  #onJoin(link: ServerLink): void {
+    this.lastFault = undefined;
+    const { server } = link;
+    this.#log.info(1, 'Connected to server', {
+      serverID: server.serverId,
+      serverCount: server.serverCount,
+      version: server.version ?? 'go',
+    });
+    const probe = new Probe(link, this.#probeTimes(link), {
+      onSuspect: (suspect) => {
+        if (suspect) this.#log.warning('Server does not answer', { serverID: server.serverId });
+        else this.#log.info(1, 'Server answers again', { serverID: server.serverId });
+      },
+      onDead: () => link.abort('the server does not answer'),
+    });
+    this.#probes.set(link, probe);
+    this.#announcer.changed();
+  }
+
+  #probeTimes(link: ServerLink): ProbeTimes {
+    const { probe, goProbeIntervalMs } = this.options.times;
+    return link.ours ? probe : { ...probe, intervalMs: goProbeIntervalMs };
+  }
+
+  #linkOptions(): ServerLinkOptions {
+    return {
+      connect: (address, signal) => this.#parts.connectDestination(address, signal),
+      bounds: this.options.bounds,
+      lingerMs: this.options.times.lingerMs,
+      onDial: (_link, dialId, address) => {
+        this.#pendingDials++;
+        this.counts.dials++;
+        this.#announcer.changed();
+        this.#log.info(4, 'Dial', { dialID: dialId, address });
+      },
+      onDialEnd: (_link, dialId, address, endpoint, fault) => {
+        this.#pendingDials--;
+        if (endpoint !== undefined) {
+          this.#liveTunnels++;
+          this.counts.tunnels++;
+          this.counts.openEndpoints++;
+        } else if (fault !== undefined) {
+          this.counts.failedDials++;
+          this.#log.info(2, 'Dial failed', { dialID: dialId, address, reason: fault.message });
+        }
+        this.#changed();
+      },
+      onTunnelEnd: (_link, endpoint, reason) => {
+        this.#liveTunnels--;
+        this.#changed();
+        this.#log.info(4, 'Tunnel closed', {
+          dialID: endpoint.dialId,
+          connectID: endpoint.connectId,
+          address: endpoint.address,
+          reason,
+        });
+      },
+      onEndpointClosed: () => {
+        this.counts.openEndpoints--;
+      },
+      onStatus: () => this.#leaving.changed(),
+      onEnd: (link, end) => {
+        this.#probes.get(link)?.stop();
+        this.#probes.delete(link);
+        const known = this.servers.links.get(link.server.serverId) === link;
+        this.servers.lost(link);
+        if (known && !this.#stop.signal.aborted) {
+          this.#log.info(1, 'Lost the stream to a server', {
+            serverID: link.server.serverId,
+            reason: end.details,
+          });
+        }
+        this.#changed();
+      },
+    };
+  }
+
+  #changed(): void {
+    this.#announcer.changed();
+    this.#leaving.changed();
+  }
+
+  #close(stopped: boolean): AgentEnd {
+    this.#drain.abort();
+    this.#leaving.end();
+    this.#announcer.stop();
+    for (const link of [...this.servers.links.values()]) {
+      if (stopped) link.cutAll('stopping');
+      link.end();
+    }
+    for (const probe of this.#probes.values()) probe.stop();
+    return stopped ? 'stopped' : 'left';
+  }
+}

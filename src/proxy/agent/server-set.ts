@@ -1,0 +1,119 @@
+import { Fault } from '../ops/fault.ts';
+import type { Log } from '../ops/log.ts';
+import type { AgentTimes } from './agent-options.ts';
+import { RetryDelay } from './retry-delay.ts';
+import type { ServerLink } from './server-link.ts';
+
+/** What the set needs: a way to reach a server, and whom to tell. */
+export interface ServerSetOptions {
+  /** Connects once, to whichever server answers at the address. Rejects with a Fault. */
+  connect(signal: AbortSignal): Promise<ServerLink>;
+  readonly times: AgentTimes;
+  /** Keep looking for servers although as many as the server count are held. */
+  readonly syncForever: boolean;
+  readonly log: Log;
+  /** A new server joined the set. */
+  onJoin(link: ServerLink): void;
+  /** An attempt failed; with the Fault that says why. */
+  onFailure(fault: Fault): void;
+}
+
+/**
+ * Keeps one stream to each server: connects until it holds as many as the servers say there are. Which server answers
+ * is up to the address (a balancer, DNS); a stream that reaches a server already held is closed again.
+ */
+export class ServerSet {
+  readonly links = new Map<string, ServerLink>();
+  readonly #options: ServerSetOptions;
+  readonly #delay: RetryDelay;
+  #serverCount = 1;
+  /** Ends the wait that the loop is in, if it is in one. */
+  #wake: () => void = () => {};
+
+  constructor(options: ServerSetOptions) {
+    this.#options = options;
+    this.#delay = new RetryDelay(options.times);
+  }
+
+  get serverCount(): number {
+    return this.#serverCount;
+  }
+
+  /** The link ended: the set forgets it and looks for a server again, at once. */
+  lost(link: ServerLink): void {
+    if (this.links.get(link.server.serverId) !== link) return;
+    this.links.delete(link.server.serverId);
+    this.#delay.lost();
+    this.#wake();
+  }
+
+  /** Connects and reconnects until the signal; a connection that is being made then is given up. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { syncForever, times } = this.#options;
+    let failures = 0;
+    while (!signal.aborted) {
+      if (this.#complete()) {
+        await this.#sleep(syncForever ? times.syncIntervalCapMs : undefined, signal);
+        if (!syncForever || signal.aborted) continue;
+      }
+      const outcome = await this.#attempt(signal, failures);
+      failures = outcome === 'failed' ? failures + 1 : 0;
+      if (outcome !== 'joined') await this.#sleep(this.#delay.next(), signal);
+    }
+  }
+
+  #complete(): boolean {
+    return this.links.size > 0 && this.links.size >= this.#serverCount;
+  }
+
+  async #attempt(signal: AbortSignal, failures: number): Promise<'joined' | 'known' | 'failed'> {
+    const { log, onJoin, onFailure } = this.#options;
+    let link: ServerLink;
+    try {
+      link = await this.#options.connect(signal);
+    } catch (error) {
+      if (signal.aborted) return 'failed';
+      const fault = error instanceof Fault ? error : new Fault('failed', String(error), '', error);
+      onFailure(fault);
+      // Said at the first failure and then ever more rarely: the reason rarely changes.
+      if ((failures & (failures + 1)) === 0) {
+        log.warning('Cannot connect to a server', { reason: fault.line, failures: failures + 1 });
+      }
+      return 'failed';
+    }
+    if (signal.aborted) {
+      link.abort('the agent is leaving');
+      return 'failed';
+    }
+    if (!link.open) return 'failed';
+    this.#serverCount = Math.max(1, link.server.serverCount);
+    if (this.links.has(link.server.serverId)) {
+      log.info(4, 'Reached a server that is known already', { serverID: link.server.serverId });
+      link.end();
+      return 'known';
+    }
+    this.links.set(link.server.serverId, link);
+    this.#delay.reached();
+    onJoin(link);
+    return 'joined';
+  }
+
+  /** Waits for `ms` (undefined: without end), the signal, or a lost link. */
+  #sleep(ms: number | undefined, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) {
+        resolve();
+        return;
+      }
+      const done = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        this.#wake = () => {};
+        resolve();
+      };
+      const timer = ms === undefined ? undefined : setTimeout(done, ms);
+      signal.addEventListener('abort', done);
+      this.#wake = done;
+    });
+  }
+}

@@ -1,0 +1,182 @@
+import type { Socket } from 'node:net';
+import type { ServerDuplexStream } from '@grpc/grpc-js';
+import type { Fault } from '../ops/fault.ts';
+import { listenTls } from '../ops/listen-tls.ts';
+import { listenUnix } from '../ops/listen-unix.ts';
+import { type Listener, peerOf } from '../ops/listener.ts';
+import type { Log } from '../ops/log.ts';
+import { loadServerTls, type ServerTls } from '../ops/tls-files.ts';
+import { createGrpcServer, type GrpcServer } from '../wire/grpc-server.ts';
+import type { PacketStream } from '../wire/packet-stream.ts';
+import { serverPacketStream } from '../wire/server-stream.ts';
+import { CONNECT_PATH, PROXY_PATH } from '../wire/services.ts';
+import { agentService } from './agent-service.ts';
+const acceptHttp2Preface = async (..._a: unknown[]) => {};
+import type { Backends } from './backends.ts';
+import { ConnectFrontend } from './connect-frontend.ts';
+import { type DialDesk, newDialId } from './dial-desk.ts';
+import { proxyService } from './proxy-service.ts';
+import type { ServerCounters } from './server-counters.ts';
+import type { FrontendListener, ProxyServerOptions, TlsFiles } from './server-options.ts';
+
+/** Small, so that a frontend tells early and often what its client took: grants to the agent follow from that. */
+const FRONTEND_HIGH_WATER_BYTES = 64 * 1024;
+const AGENT_HIGH_WATER_BYTES = 256 * 1024;
+
+/** What accepted sockets are given to. */
+export interface AcceptorsOptions {
+  readonly options: ProxyServerOptions;
+  readonly backends: Backends;
+  readonly counters: ServerCounters;
+  readonly desk: DialDesk;
+  readonly log: Log;
+  accepting(): boolean;
+}
+
+/** Opens the listeners and turns what they accept into frontends and backends. */
+export class Acceptors {
+  readonly #parts: AcceptorsOptions;
+  readonly #grpcServers: GrpcServer[] = [];
+  readonly #connectSockets = new Set<Socket>();
+
+  constructor(parts: AcceptorsOptions) {
+    this.#parts = parts;
+  }
+
+  /** Listens for agents: gRPC over TLS. @throws Fault */
+  async listenAgents(): Promise<Listener> {
+    const { options, backends, log, accepting } = this.#parts;
+    const grpc = this.#grpcServer(options.keepaliveMs, {
+      [CONNECT_PATH]: agentService({
+        serverId: options.serverId,
+        serverCount: options.serverCount,
+        version: options.version,
+        backends,
+        log,
+        accepting,
+        openStream: (call) => this.#openStream(call, AGENT_HIGH_WATER_BYTES),
+      }),
+    });
+    return listenTls({
+      host: options.agents.host,
+      port: options.agents.port,
+      label: '--agent-port',
+      tls: this.#loadTls(options.agents.tls, 'cluster'),
+      handshakeTimeoutMs: options.times.headTimeoutMs,
+      onConnection: (socket) => grpc.injectConnection(socket),
+      onHandshakeError: (remote, fault) => this.#badConnection('agent', remote, fault),
+      log,
+      alpn: ['h2'],
+    });
+  }
+
+  /** Listens for frontends of one kind. @throws Fault */
+  async listenFrontend({ mode, address }: FrontendListener): Promise<Listener> {
+    const { options, log } = this.#parts;
+    const unix = address.kind === 'unix';
+    const accept =
+      mode === 'grpc' ? this.#grpcAcceptor(unix) : (socket: Socket) => this.#acceptConnect(socket);
+    if (unix) {
+      return listenUnix({
+        path: address.path,
+        deleteExisting: address.deleteExisting,
+        label: '--uds-name',
+        onConnection: accept,
+        log,
+      });
+    }
+    return listenTls({
+      host: address.host,
+      port: address.port,
+      label: '--server-port',
+      tls: this.#loadTls(address.tls, 'server'),
+      handshakeTimeoutMs: options.times.headTimeoutMs,
+      onConnection: accept,
+      onHandshakeError: (remote, fault) => this.#badConnection('frontend', remote, fault),
+      log,
+      ...(mode === 'grpc' ? { alpn: ['h2'] } : {}),
+    });
+  }
+
+  /** Closes what was accepted; listeners are closed by their owner. */
+  async close(): Promise<void> {
+    for (const socket of this.#connectSockets) socket.destroy();
+    await Promise.all(this.#grpcServers.map((server) => server.close()));
+  }
+
+  #grpcServer(
+    keepaliveTimeMs: number,
+    handlers: Record<string, (call: ServerDuplexStream<Buffer, Buffer>) => void>,
+  ): GrpcServer {
+    const server = createGrpcServer({
+      keepaliveTimeMs,
+      handlers,
+      onSessionError: (remote, error) => {
+        this.#parts.log.info(2, 'A connection broke HTTP/2', { remote, reason: String(error) });
+      },
+    });
+    this.#grpcServers.push(server);
+    return server;
+  }
+
+  #grpcAcceptor(unix: boolean): (socket: Socket) => void {
+    const { options, desk, counters, log } = this.#parts;
+    const { times } = options;
+    const grpc = this.#grpcServer(options.frontendKeepaliveMs, {
+      [PROXY_PATH]: proxyService({
+        desk,
+        counters,
+        times,
+        log,
+        openStream: (call) => this.#openStream(call, FRONTEND_HIGH_WATER_BYTES),
+      }),
+    });
+    if (!unix) return (socket) => grpc.injectConnection(socket);
+    return (socket) => {
+      acceptHttp2Preface(socket, { timeoutMs: times.headTimeoutMs }).then(
+        () => grpc.injectConnection(socket),
+        (error: unknown) => {
+          socket.destroy();
+          log.info(2, 'A connection to the frontend socket is not gRPC', { reason: String(error) });
+        },
+      );
+    };
+  }
+
+  #acceptConnect(socket: Socket): void {
+    const { options, desk, counters, log } = this.#parts;
+    const client = socket.remoteAddress === undefined ? 'unix' : peerOf(socket);
+    counters.connectFrontends++;
+    this.#connectSockets.add(socket);
+    new ConnectFrontend(socket, {
+      client,
+      dial: (frontend, id, address, request) => desk.dial(frontend, id, address, request),
+      newDialId,
+      holdMs: options.times.holdMs,
+      headTimeoutMs: options.times.headTimeoutMs,
+      lingerMs: options.times.lingerMs,
+      onRefused: (status, reason) => log.info(2, 'Refused a CONNECT request', { client, status, reason }),
+      onEnd: () => {
+        counters.connectFrontends--;
+        this.#connectSockets.delete(socket);
+      },
+    });
+  }
+
+  #openStream(call: ServerDuplexStream<Buffer, Buffer>, highWaterMarkBytes: number): PacketStream {
+    return serverPacketStream(call, { publicOnly: this.#parts.options.publicStreams, highWaterMarkBytes });
+  }
+
+  #loadTls(files: TlsFiles, name: 'cluster' | 'server'): ServerTls {
+    const tls = loadServerTls({
+      ...files,
+      labels: { cert: `--${name}-cert`, key: `--${name}-key`, ca: `--${name}-ca-cert` },
+    });
+    for (const warning of tls.warnings) this.#parts.log.warning(warning);
+    return tls;
+  }
+
+  #badConnection(who: 'agent' | 'frontend', remote: string, fault: Fault): void {
+    this.#parts.log.warning(`A TLS connection to the ${who} port failed`, { remote, reason: fault.line });
+  }
+}

@@ -1,0 +1,237 @@
+import type { CloseReason } from '../wire/close-reason.ts';
+import { ClosedIds } from '../wire/closed-ids.ts';
+import { encodeFrame } from '../wire/encode.ts';
+import type { Feature } from '../wire/extension.ts';
+import type { Identifiers } from '../wire/identifiers.ts';
+import { type Packet, PacketType, type Status } from '../wire/packet.ts';
+import type { PacketStream, StreamEnd } from '../wire/packet-stream.ts';
+import { closeRequest, ping, pong } from '../wire/packets.ts';
+import type { ProbeTarget } from '../wire/probe.ts';
+import type { Carrier, Tunnel } from './tunnel.ts';
+
+// Go agents answer CLOSE_REQ for a connectID that they never gave out with CLOSE_RSP "Unknown connectID".
+const UNUSED_CONNECT_ID = Number.MAX_SAFE_INTEGER;
+
+/** A dial, as the backend that was asked sees it. */
+export interface BackendDial {
+  /** DIAL_RSP with its dial ID. */
+  answered(packet: Packet): void;
+  /** The agent said that it ended the dial without an answer (DIAL_CLS). */
+  droppedByAgent(): void;
+  /** The stream is gone. */
+  backendLost(): void;
+}
+
+/** What a backend tells its owner. */
+export interface BackendEvents {
+  onDraining(backend: Backend): void;
+  onStatus(backend: Backend, status: Status): void;
+  onEnd(backend: Backend, end: StreamEnd): void;
+}
+
+/** What is known of an agent's stream when it is opened. */
+export interface BackendIdentity {
+  readonly agentId: string;
+  readonly identifiers: Identifiers;
+  /** kts-instance; undefined for a Go agent. */
+  readonly instance: string | undefined;
+  readonly version: string | undefined;
+  readonly features: ReadonlySet<Feature>;
+  /** The agent's address, for people. */
+  readonly remote: string;
+  readonly connectedAtMs: number;
+}
+
+/**
+ * One live `Connect` stream of an agent, with the dials and tunnels that run over it. Its packet loop never waits:
+ * what belongs to one tunnel is handed to that tunnel and may pause only that tunnel's source.
+ */
+export class Backend implements Carrier, BackendIdentity, ProbeTarget {
+  readonly agentId: string;
+  readonly identifiers: Identifiers;
+  readonly instance: string | undefined;
+  readonly version: string | undefined;
+  readonly features: ReadonlySet<Feature>;
+  readonly remote: string;
+  readonly connectedAtMs: number;
+  readonly dials = new Map<bigint, BackendDial>();
+  readonly tunnels = new Map<number, Tunnel>();
+  /** The last STATUS of our agent. */
+  status: Status | undefined;
+  draining = false;
+  /** Set by every packet, cleared by the probe: whether the agent was heard since the last look. */
+  heard = true;
+  /** Set while a probe is unanswered: called for the next packet of any kind. */
+  onHeard: ((packet: Packet) => void) | undefined;
+  readonly #stream: PacketStream;
+  readonly #events: BackendEvents;
+  readonly #closed = new ClosedIds();
+  readonly #waiting = new Set<Tunnel>();
+  #ended = false;
+
+  constructor(identity: BackendIdentity, stream: PacketStream, events: BackendEvents) {
+    this.agentId = identity.agentId;
+    this.identifiers = identity.identifiers;
+    this.instance = identity.instance;
+    this.version = identity.version;
+    this.features = identity.features;
+    this.remote = identity.remote;
+    this.connectedAtMs = identity.connectedAtMs;
+    this.#stream = stream;
+    this.#events = events;
+    stream.attach({
+      onPacket: (packet) => this.#onPacket(packet),
+      onDrain: () => this.#onDrain(),
+      onEnd: (end) => this.#onEnd(end),
+    });
+  }
+
+  get ours(): boolean {
+    return this.features.has('status');
+  }
+
+  /** Dials and tunnels on this stream: the load by which least-loaded choice goes. */
+  get load(): number {
+    return this.dials.size + this.tunnels.size;
+  }
+
+  get open(): boolean {
+    return !this.#ended;
+  }
+
+  send(packet: Packet): boolean {
+    return this.#stream.sendFrame(encodeFrame(packet));
+  }
+
+  sendFrame(frame: Buffer): boolean {
+    return this.#stream.sendFrame(frame);
+  }
+
+  waitForDrain(tunnel: Tunnel): void {
+    this.#waiting.add(tunnel);
+  }
+
+  isWaiting(tunnel: Tunnel): boolean {
+    return this.#waiting.has(tunnel);
+  }
+
+  ask(number: number, answered: (roundTripMs: number) => void): boolean {
+    if (this.features.has('ping')) this.send(ping(number));
+    else if (!this.#stream.ping(answered)) this.send(closeRequest(UNUSED_CONNECT_ID));
+    return true;
+  }
+
+  isAnswer(packet: Packet, number: number): boolean {
+    return packet.type === PacketType.PONG
+      ? packet.amount === number
+      : packet.type === PacketType.CLOSE_RSP && packet.connectId === UNUSED_CONNECT_ID;
+  }
+
+  /** Registers an established tunnel. */
+  add(tunnel: Tunnel): void {
+    this.tunnels.set(tunnel.connectId, tunnel);
+  }
+
+  /** Forgets an ended tunnel; its connectID is remembered for a while as closed. */
+  remove(tunnel: Tunnel): void {
+    if (this.tunnels.get(tunnel.connectId) !== tunnel) return;
+    this.tunnels.delete(tunnel.connectId);
+    this.#waiting.delete(tunnel);
+    this.#closed.add(tunnel.connectId);
+  }
+
+  /** Ends the stream in order: everything sent goes first. */
+  end(): void {
+    this.#stream.end();
+  }
+
+  /** Ends the stream at once with a gRPC status. */
+  abort(code: number, details: string): void {
+    this.#stream.abort(code, details);
+  }
+
+  #onPacket(packet: Packet): void {
+    this.heard = true;
+    if (this.onHeard !== undefined) this.onHeard(packet);
+    switch (packet.type) {
+      case PacketType.DATA: {
+        const tunnel = this.tunnels.get(packet.connectId);
+        if (tunnel !== undefined) tunnel.fromBackend(packet);
+        else if (!this.#closed.has(packet.connectId)) this.#refuse(packet.connectId);
+        return;
+      }
+      case PacketType.WINDOW:
+        this.tunnels.get(packet.connectId)?.granted(packet.amount);
+        return;
+      case PacketType.DIAL_RSP: {
+        const dial = this.dials.get(packet.dialId);
+        if (dial !== undefined) dial.answered(packet);
+        // Nobody waits for it any more: without this the endpoint would stay open for ever.
+        else if (packet.error === '' && !this.tunnels.has(packet.connectId)) this.#refuse(packet.connectId);
+        return;
+      }
+      case PacketType.CLOSE_RSP:
+        this.#onCloseResponse(packet);
+        return;
+      case PacketType.CLOSE_REQ:
+        // Not in the protocol in this direction, but its meaning is plain.
+        this.tunnels.get(packet.connectId)?.backendEnded('endpoint-closed', '');
+        return;
+      case PacketType.DIAL_CLS:
+        this.dials.get(packet.dialId)?.droppedByAgent();
+        return;
+      case PacketType.DRAIN:
+        this.#drain();
+        return;
+      case PacketType.STATUS:
+        if (packet.status === null || !this.features.has('status')) return;
+        this.status = packet.status;
+        if (packet.status.leaving) this.#drain();
+        this.#events.onStatus(this, packet.status);
+        return;
+      case PacketType.PING:
+        if (this.features.has('ping')) this.send(pong(packet.amount));
+        return;
+      default:
+    }
+  }
+
+  #onCloseResponse(packet: Packet): void {
+    const reason = packet.error === '' ? 'endpoint-closed' : 'endpoint-lost';
+    this.tunnels.get(packet.connectId)?.backendEnded(reason, packet.error);
+  }
+
+  /** Marks this stream, not the agent ID, as draining. Idempotent. */
+  #drain(): void {
+    if (this.draining) return;
+    this.draining = true;
+    this.#events.onDraining(this);
+  }
+
+  #refuse(connectId: number): void {
+    this.#closed.add(connectId);
+    this.send(closeRequest(connectId));
+  }
+
+  #onDrain(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const tunnel of waiting) tunnel.linkDrained();
+  }
+
+  #onEnd(end: StreamEnd): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    // Out of the pools first, so that no retry of its dials can choose it again.
+    this.#events.onEnd(this, end);
+    const reason: CloseReason = end.cause === 'malformed' ? 'malformed-packet' : 'agent-lost';
+    for (const dial of [...this.dials.values()]) dial.backendLost();
+    for (const tunnel of [...this.tunnels.values()]) {
+      tunnel.backendEnded(reason, `agent ${this.agentId} disconnected`);
+    }
+    this.dials.clear();
+    this.#waiting.clear();
+    // A client that half-closed still waits for the status.
+    if (end.cause === 'half-close') this.#stream.end();
+  }
+}

@@ -1,0 +1,219 @@
+import type { Log } from '../ops/log.ts';
+import type { Status } from '../wire/packet.ts';
+import type { PacketStream, StreamEnd } from '../wire/packet-stream.ts';
+import { status as statusPacket } from '../wire/packets.ts';
+import { Probe, type ProbeTimes } from '../wire/probe.ts';
+import { Backend, type BackendIdentity } from './backend.ts';
+import { replacementsOf } from './replacements.ts';
+import type { Pool } from './selection/pool.ts';
+import { Selector, type SelectorOptions } from './selection/selector.ts';
+import type { StrategyName } from './selection/strategies.ts';
+import { StreamRegistry } from './selection/stream-registry.ts';
+
+const UNAVAILABLE = 14;
+/** Dials in a row without any answer that make a stream suspect. */
+const UNANSWERED_DIALS = 3;
+/** Changes within this time are told to leaving agents at once. */
+const TELL_AFTER_MS = 50;
+
+/** What the set of backends is made of. */
+export interface BackendsOptions {
+  readonly strategies: readonly StrategyName[];
+  readonly selection: SelectorOptions<Backend>;
+  readonly secondStreamWaitMs: number;
+  readonly probeTimes: ProbeTimes;
+  readonly log: Log;
+}
+
+/** What is kept of one backend beside itself. */
+interface Watch {
+  readonly probe: Probe;
+  late: boolean;
+  unansweredDials: number;
+  /** The last `replacements` that this stream was told. */
+  toldReplacements: number;
+}
+
+/**
+ * All live agent streams: registered for selection, probed, and marked. Every method is synchronous, so marking,
+ * choosing and registering can never interleave.
+ */
+export class Backends {
+  readonly selector: Selector<Backend>;
+  readonly registry: StreamRegistry<Backend>;
+  readonly #options: BackendsOptions;
+  readonly #log: Log;
+  readonly #watches = new Map<Backend, Watch>();
+  readonly #byAgent = new Map<string, Backend[]>();
+  /** Draining streams of our agents: they are told how many could replace them. */
+  readonly #leaving = new Set<Backend>();
+  #advanceTimer: NodeJS.Timeout | undefined;
+  #tellTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: BackendsOptions) {
+    this.#options = options;
+    this.#log = options.log;
+    const pool = (changed: Pool): { strategy: string; key?: string } => ({
+      strategy: changed.strategy,
+      ...(changed.key === '' ? {} : { key: changed.key }),
+    });
+    this.registry = new StreamRegistry<Backend>({
+      strategies: options.strategies,
+      now: () => performance.now(),
+      secondStreamWaitMs: options.secondStreamWaitMs,
+      events: {
+        onPoolOutOfReady: (changed) => this.#log.info(2, 'A pool is out of ready agents', pool(changed)),
+        onPoolReadyAgain: (changed) => this.#log.info(2, 'A pool has a ready agent again', pool(changed)),
+        onAllOutOfReady: () =>
+          this.#log.info(2, 'No agent is ready: dials go to draining or suspect ones, if any'),
+        onAllReadyAgain: () => this.#log.info(2, 'There is a ready agent again'),
+      },
+    });
+    this.selector = new Selector(this.registry, options.selection);
+  }
+
+  get size(): number {
+    return this.#watches.size;
+  }
+
+  all(): IterableIterator<Backend> {
+    return this.#watches.keys();
+  }
+
+  /** The last measured round trip of a backend's stream, in milliseconds. */
+  roundTripMs(backend: Backend): number | undefined {
+    return this.#watches.get(backend)?.probe.roundTripMs;
+  }
+
+  isSuspect(backend: Backend): boolean {
+    return this.registry.stateOf(backend)?.suspect ?? false;
+  }
+
+  /** Takes over a new stream. It is registered in the same step in which its packets begin to flow. */
+  add(identity: BackendIdentity, stream: PacketStream): Backend {
+    const backend = new Backend(identity, stream, {
+      onDraining: (draining) => this.#onDraining(draining),
+      onStatus: (sender, status) => this.#onStatus(sender, status),
+      onEnd: (ended, end) => this.#remove(ended, end),
+    });
+    const probe = new Probe(backend, this.#options.probeTimes, {
+      onSuspect: (suspect) => this.#onLate(backend, suspect),
+      onDead: () => {
+        this.#log.warning('Agent does not answer: its stream is given up', who(backend));
+        backend.abort(UNAVAILABLE, 'the agent does not answer');
+      },
+    });
+    this.#watches.set(backend, { probe, late: false, unansweredDials: 0, toldReplacements: -1 });
+    const siblings = this.#byAgent.get(backend.agentId) ?? [];
+    for (const older of siblings) this.#watches.get(older)?.probe.askUrgently();
+    this.#byAgent.set(backend.agentId, [...siblings, backend]);
+    this.registry.register(backend);
+    this.#scheduleAdvance();
+    this.#log.info(1, 'Agent connected', { ...who(backend), version: backend.version ?? 'go' });
+    return backend;
+  }
+
+  /** A dial to this backend was answered, or timed out. */
+  dialAnswered(backend: Backend, answered: boolean): void {
+    const watch = this.#watches.get(backend);
+    if (watch === undefined) return;
+    watch.unansweredDials = answered ? 0 : watch.unansweredDials + 1;
+    if (watch.unansweredDials === UNANSWERED_DIALS) {
+      this.#log.warning('Agent leaves dials unanswered: it is chosen last', who(backend));
+    }
+    this.#markSuspect(backend, watch);
+  }
+
+  /** Ends every stream in order. */
+  endAll(): void {
+    clearTimeout(this.#advanceTimer);
+    clearTimeout(this.#tellTimer);
+    for (const backend of [...this.#watches.keys()]) backend.end();
+  }
+
+  #onLate(backend: Backend, late: boolean): void {
+    const watch = this.#watches.get(backend);
+    if (watch === undefined) return;
+    watch.late = late;
+    if (late) this.#log.warning('Agent is late to answer a probe: it is chosen last', who(backend));
+    else this.#log.info(1, 'Agent answers again', who(backend));
+    this.#markSuspect(backend, watch);
+  }
+
+  #markSuspect(backend: Backend, watch: Watch): void {
+    this.registry.markSuspect(backend, watch.late || watch.unansweredDials >= UNANSWERED_DIALS);
+    this.#tellLeaving();
+  }
+
+  #onDraining(backend: Backend): void {
+    this.registry.markDraining(backend);
+    if (backend.ours) this.#leaving.add(backend);
+    this.#log.info(1, 'Agent drains: new dials go to others', {
+      ...who(backend),
+      tunnels: backend.tunnels.size,
+    });
+    this.#tellLeaving();
+  }
+
+  #onStatus(backend: Backend, _status: Status): void {
+    if (this.registry.stateOf(backend)?.announced === true) return;
+    this.registry.markChoosable(backend);
+    this.#tellLeaving();
+  }
+
+  /** Several changes in a row cause one look. */
+  #tellLeaving(): void {
+    if (this.#leaving.size === 0 || this.#tellTimer !== undefined) return;
+    this.#tellTimer = setTimeout(() => {
+      this.#tellTimer = undefined;
+      for (const backend of this.#leaving) this.#tell(backend);
+    }, TELL_AFTER_MS).unref();
+  }
+
+  #tell(backend: Backend): void {
+    const watch = this.#watches.get(backend);
+    const replacements = replacementsOf(this.registry, backend);
+    if (watch === undefined || replacements === watch.toldReplacements) return;
+    watch.toldReplacements = replacements;
+    backend.send(statusPacket({ leaving: false, tunnels: 0, pendingDials: 0, serverIds: [], replacements }));
+  }
+
+  #remove(backend: Backend, end: StreamEnd): void {
+    const watch = this.#watches.get(backend);
+    if (watch === undefined) return;
+    watch.probe.stop();
+    this.#watches.delete(backend);
+    this.#leaving.delete(backend);
+    const siblings = (this.#byAgent.get(backend.agentId) ?? []).filter((other) => other !== backend);
+    if (siblings.length === 0) this.#byAgent.delete(backend.agentId);
+    else this.#byAgent.set(backend.agentId, siblings);
+    this.registry.remove(backend);
+    this.#scheduleAdvance();
+    this.#log.info(1, 'Agent disconnected', {
+      ...who(backend),
+      cause: end.cause,
+      reason: end.details,
+      tunnels: backend.tunnels.size,
+      pendingDials: backend.dials.size,
+    });
+    this.#tellLeaving();
+  }
+
+  /** Second streams become choosable by time alone: a timer makes that happen, and its log line, on time. */
+  #scheduleAdvance(): void {
+    clearTimeout(this.#advanceTimer);
+    const atMs = this.registry.nextChangeAtMs;
+    if (atMs === undefined) return;
+    this.#advanceTimer = setTimeout(
+      () => {
+        this.registry.advance();
+        this.#scheduleAdvance();
+      },
+      Math.max(1, atMs - performance.now()),
+    ).unref();
+  }
+}
+
+function who(backend: Backend): { agentID: string; remote: string } {
+  return { agentID: backend.agentId, remote: backend.remote };
+}

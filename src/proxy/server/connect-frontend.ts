@@ -1,0 +1,229 @@
+import type { Socket } from 'node:net';
+import { type CloseReason, isAbnormal } from '../wire/close-reason.ts';
+import { encodeFrame } from '../wire/encode.ts';
+import type { Packet } from '../wire/packet.ts';
+import { dialRequest } from '../wire/packets.ts';
+import { established, refusal } from './connect-answer.ts';
+import { parseConnectHead } from './connect-head.ts';
+import type { DialFailure } from './dial-failure.ts';
+import type { Frontend, FrontendDial, FrontendTunnel } from './frontend.ts';
+import { Hold } from './hold.ts';
+
+/** Early bytes of a client that does not wait for the 200: beyond this the socket is no longer read. */
+const MAX_EARLY_BYTES = 64 * 1024;
+
+/** What a CONNECT socket needs from the server. */
+export interface ConnectFrontendOptions {
+  /** The client's address, for people. */
+  readonly client: string;
+  /** Makes and starts a dial. */
+  dial(frontend: Frontend, id: bigint, address: string, request: Buffer): FrontendDial;
+  /** A dial ID: positive int64, random. */
+  newDialId(): bigint;
+  /** How long everything is held after the 200. */
+  readonly holdMs: number;
+  readonly headTimeoutMs: number;
+  /** How long a socket may take to accept a refusal or, after the end, to take nothing of what is left. */
+  readonly lingerMs: number;
+  /** A request was refused before its dial: status and reason. */
+  onRefused(status: number, reason: string): void;
+  /** The socket is closed. */
+  onEnd(): void;
+}
+
+type State =
+  | { readonly name: 'head'; readonly timer: NodeJS.Timeout; readonly bytes: Buffer }
+  | { readonly name: 'dialling'; dial: FrontendDial | undefined; early: Buffer[]; earlyBytes: number }
+  | { readonly name: 'established'; readonly tunnel: FrontendTunnel; readonly hold: Hold }
+  | { readonly name: 'ended' };
+
+/** An HTTP CONNECT client on an accepted socket (TCP, TLS or Unix; allowHalfOpen). */
+export class ConnectFrontend implements Frontend {
+  readonly kind = 'http-connect';
+  readonly client: string;
+  readonly #socket: Socket;
+  readonly #options: ConnectFrontendOptions;
+  #state: State;
+
+  constructor(socket: Socket, options: ConnectFrontendOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.client = options.client;
+    const timer = setTimeout(
+      () => this.#refuse(408, `the request head was not complete within ${options.headTimeoutMs / 1000} s`),
+      options.headTimeoutMs,
+    );
+    this.#state = { name: 'head', timer, bytes: Buffer.alloc(0) };
+    socket.on('data', (chunk: Buffer) => this.#onData(chunk));
+    socket.on('drain', () => {
+      if (this.#state.name === 'established') this.#state.tunnel.frontendDrained();
+    });
+    socket.on('end', () => this.#onEof());
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      this.#leave('frontend-lost');
+      options.onEnd();
+    });
+  }
+
+  get bufferedBytes(): number {
+    const held = this.#state.name === 'established' ? this.#state.hold.bytes : 0;
+    return held + this.#socket.writableLength;
+  }
+
+  dialed(tunnel: FrontendTunnel, _response: Packet): void {
+    const state = this.#state;
+    if (state.name !== 'dialling') return;
+    this.#socket.write(established);
+    const hold = new Hold(this.#options.holdMs);
+    this.#state = { name: 'established', tunnel, hold };
+    for (const chunk of state.early) tunnel.fromFrontend(chunk);
+    if (state.earlyBytes > MAX_EARLY_BYTES) this.#socket.resume();
+  }
+
+  dialFailed(_dialId: bigint, failure: DialFailure): void {
+    if (this.#state.name !== 'dialling') return;
+    this.#state = { name: 'ended' };
+    this.#finish(refusal(failure.httpStatus, failure.text));
+  }
+
+  data(packet: Packet): void {
+    if (this.#state.name !== 'established') return;
+    const { hold } = this.#state;
+    const { data } = packet;
+    if (hold.holding) hold.add(data.length, () => this.#socket.write(data));
+    else this.#socket.write(data);
+  }
+
+  closed(reason: CloseReason, _error: string): void {
+    if (this.#state.name !== 'established') return;
+    const { hold } = this.#state;
+    const abnormal = isAbnormal(reason);
+    const finish = (): void => {
+      this.#state = { name: 'ended' };
+      if (abnormal) this.#cut();
+      else this.#finish();
+    };
+    if (hold.holding) hold.add(0, finish);
+    else finish();
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  #onData(chunk: Buffer): void {
+    const state = this.#state;
+    switch (state.name) {
+      case 'established':
+        state.hold.release();
+        state.tunnel.fromFrontend(chunk);
+        return;
+      case 'head':
+        this.#onHead(state.bytes.length === 0 ? chunk : Buffer.concat([state.bytes, chunk]), state.timer);
+        return;
+      case 'dialling':
+        state.early.push(chunk);
+        state.earlyBytes += chunk.length;
+        if (state.earlyBytes > MAX_EARLY_BYTES) this.#socket.pause();
+        return;
+      case 'ended':
+        return;
+      default:
+        state satisfies never;
+    }
+  }
+
+  #onHead(bytes: Buffer, timer: NodeJS.Timeout): void {
+    const head = parseConnectHead(bytes);
+    if (head.kind === 'incomplete') {
+      this.#state = { name: 'head', timer, bytes };
+      return;
+    }
+    if (head.kind === 'refused') {
+      this.#refuse(head.status, head.reason);
+      return;
+    }
+    clearTimeout(timer);
+    const id = this.#options.newDialId();
+    const state: State = { name: 'dialling', dial: undefined, early: [], earlyBytes: 0 };
+    if (head.rest.length > 0) {
+      state.early.push(head.rest);
+      state.earlyBytes = head.rest.length;
+    }
+    this.#state = state;
+    const dial = this.#options.dial(this, id, head.target, encodeFrame(dialRequest(id, head.target)));
+    state.dial = dial;
+  }
+
+  /** Before the 200 an EOF is a hang-up; after it the client is done. */
+  #onEof(): void {
+    const state = this.#state;
+    if (state.name === 'established') {
+      state.hold.drop();
+      this.#leave('frontend-closed');
+      this.#finish();
+    } else if (state.name !== 'ended') {
+      this.#leave('frontend-lost');
+      this.#socket.destroy();
+    }
+  }
+
+  #refuse(status: number, reason: string): void {
+    this.#leave('frontend-lost');
+    this.#options.onRefused(status, reason);
+    this.#finish(refusal(status, reason));
+  }
+
+  /** Sends the rest and the end. A client that takes nothing for lingerMs is cut off. */
+  #finish(last?: Buffer): void {
+    const socket = this.#socket;
+    socket.resume();
+    let left = socket.writableLength;
+    const linger = setInterval(() => {
+      if (socket.writableLength > 0 && socket.writableLength < left) left = socket.writableLength;
+      else socket.destroy();
+    }, this.#options.lingerMs);
+    socket.once('close', () => clearInterval(linger));
+    socket.once('finish', () => {
+      // What the client still sends has nowhere to go; its own end, or the linger, closes the socket.
+      if (socket.readableEnded) socket.destroy();
+      else socket.once('end', () => socket.destroy());
+    });
+    if (last === undefined) socket.end();
+    else socket.end(last);
+  }
+
+  /** An end that must not look like an orderly one: RST on TCP, no close_notify on TLS, plain EOF on Unix sockets. */
+  #cut(): void {
+    const socket = this.#socket as Socket & { encrypted?: boolean };
+    // A Unix socket cannot be reset; a TLS socket that is destroyed sends no close_notify.
+    if (socket.encrypted === true || socket.remoteAddress === undefined) socket.destroy();
+    else socket.resetAndDestroy();
+  }
+
+  #leave(reason: CloseReason): void {
+    const state = this.#state;
+    this.#state = { name: 'ended' };
+    switch (state.name) {
+      case 'head':
+        clearTimeout(state.timer);
+        return;
+      case 'dialling':
+        state.dial?.cancel();
+        return;
+      case 'established':
+        state.hold.drop();
+        state.tunnel.frontendEnded(reason);
+        return;
+      case 'ended':
+        return;
+      default:
+        state satisfies never;
+    }
+  }
+}

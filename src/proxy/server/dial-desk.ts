@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import type { Log } from '../ops/log.ts';
+import type { BufferBounds } from '../wire/flow.ts';
+import type { Backend } from './backend.ts';
+import type { Backends } from './backends.ts';
+import { Dial, type DialContext } from './dial.ts';
+import type { Frontend, FrontendDial } from './frontend.ts';
+import type { Chosen } from './selection/selection.ts';
+import type { ServerCounters } from './server-counters.ts';
+
+/** What the desk is made of. */
+export interface DialDeskOptions {
+  readonly backends: Backends;
+  readonly counters: ServerCounters;
+  readonly log: Log;
+  readonly timeoutMs: number;
+  readonly bounds: BufferBounds;
+  accepting(): boolean;
+  /** Seconds from the dial's start to its tunnel. */
+  onDialSeconds(seconds: number): void;
+  /** A tunnel or a dial ended: a server that waits for its last one looks again. */
+  onQuiet(): void;
+}
+
+/** Makes dials, and gives them what they share: selection, counters, log. */
+export class DialDesk {
+  readonly #options: DialDeskOptions;
+  readonly #context: DialContext;
+
+  constructor(options: DialDeskOptions) {
+    this.#options = options;
+    this.#context = this.#makeContext();
+  }
+
+  /** Makes a dial and starts it. The frontend is called back, perhaps before this returns. */
+  dial(frontend: Frontend, id: bigint, address: string, request: Buffer): FrontendDial {
+    const dial = new Dial(this.#context, frontend, id, address, request);
+    dial.start();
+    return dial;
+  }
+
+  #makeContext(): DialContext {
+    const { backends, counters, log, timeoutMs, bounds } = this.#options;
+    const { selector } = backends;
+    return {
+      timeoutMs,
+      bounds,
+      choose: (address, exclude) => found(selector.select(address, exclude)),
+      chooseAfterSubstitute: (address, failed) => found(selector.selectAfterError(address, failed)),
+      accepting: () => this.#options.accepting(),
+      now: () => performance.now(),
+      onStart: () => {
+        counters.dialsStarted++;
+        counters.pendingDials++;
+      },
+      onChosen: (dial, choice) => {
+        if (!choice.fallback) return;
+        counters.fallback(choice.strategy);
+        log.info(3, 'Dial goes to an agent that is not ready: no other can serve it', {
+          dialID: dial.id,
+          address: dial.address,
+          agentID: choice.agentId,
+          strategy: choice.strategy,
+          state: choice.pass,
+        });
+      },
+      onAnswer: (backend, answered) => backends.dialAnswered(backend, answered),
+      onEstablished: (dial, tunnel) => {
+        counters.pendingDials--;
+        counters.dialsSucceeded++;
+        counters.establishedTunnels++;
+        this.#options.onDialSeconds((performance.now() - dial.startedAtMs) / 1000);
+        if (log.enabled(4)) {
+          log.info(4, 'Tunnel established', {
+            dialID: dial.id,
+            connectID: tunnel.connectId,
+            address: dial.address,
+            agentID: dial.backend?.agentId,
+            client: dial.frontend.client,
+          });
+        }
+      },
+      onFailed: (dial, failure) => {
+        counters.pendingDials--;
+        counters.dialFailed(failure.reason);
+        log.info(2, 'Dial failed', {
+          dialID: dial.id,
+          address: dial.address,
+          agentID: dial.backend?.agentId,
+          client: dial.frontend.client,
+          reason: failure.text,
+        });
+        this.#options.onQuiet();
+      },
+      onCancelled: (dial) => {
+        counters.pendingDials--;
+        counters.dialFailed('frontend_close');
+        log.info(3, 'Dial cancelled by its client', { dialID: dial.id, address: dial.address });
+        this.#options.onQuiet();
+      },
+      onTunnelEnd: (backend, tunnel, reason) => {
+        counters.establishedTunnels--;
+        counters.tunnelClosed(reason);
+        if (log.enabled(4)) {
+          log.info(4, 'Tunnel closed', {
+            dialID: tunnel.dialId,
+            connectID: tunnel.connectId,
+            address: tunnel.address,
+            agentID: backend.agentId,
+            reason,
+            bytesToNode: tunnel.bytesToNode,
+            bytesFromNode: tunnel.bytesFromNode,
+          });
+        }
+        this.#options.onQuiet();
+      },
+    };
+  }
+}
+
+/** A random positive int64. */
+export function newDialId(): bigint {
+  return randomBytes(8).readBigUInt64BE() >> 1n || 1n;
+}
+
+function found(selection: Chosen<Backend> | { readonly stream: undefined }): Chosen<Backend> | undefined {
+  return selection.stream === undefined ? undefined : (selection as Chosen<Backend>);
+}

@@ -1,0 +1,64 @@
+import type { BufferBounds } from '../wire/flow.ts';
+import { defaultProbeTimes, type ProbeTimes } from '../wire/probe.ts';
+import type { StrategyName } from './selection/strategies.ts';
+
+/** Where kube-apiserver dials. The core takes any number of them; "exactly one" is a rule of the flags. */
+export type FrontendAddress =
+  | { readonly kind: 'unix'; readonly path: string; readonly deleteExisting: boolean }
+  | { readonly kind: 'tls'; readonly host: string; readonly port: number; readonly tls: TlsFiles };
+
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** Who may be a client; empty: no client certificate is asked for. */
+  readonly caFile: string;
+}
+
+/** One listener for frontends. */
+export interface FrontendListener {
+  readonly mode: 'grpc' | 'http-connect';
+  readonly address: FrontendAddress;
+}
+
+/** How to set up a server. Ports may be 0. */
+export interface ProxyServerOptions {
+  readonly serverId: string;
+  readonly serverCount: number;
+  readonly version: string;
+  readonly frontends: readonly FrontendListener[];
+  readonly agents: { readonly host: string; readonly port: number; readonly tls: TlsFiles };
+  readonly strategies: readonly StrategyName[];
+  readonly drainingFallback: 'last-resort' | 'strategy';
+  readonly backendChoice: 'random' | 'least-loaded';
+  /** Forces the public grpc-js implementation of streams. */
+  readonly publicStreams: boolean;
+  /** HTTP/2 keepalive towards agents and frontends, in milliseconds. */
+  readonly keepaliveMs: number;
+  readonly frontendKeepaliveMs: number;
+  readonly times: ServerTimes;
+  readonly bounds: BufferBounds;
+}
+
+/** Time constants; tests shrink them. */
+export interface ServerTimes {
+  /** Both attempts of a dial together; 0 = none (upstream's --backend-dial-timeout). */
+  readonly dialTimeoutMs: number;
+  /** How long tunnel bytes are held after the answer to a dial. */
+  readonly holdMs: number;
+  /** A gRPC frontend's stream without DIAL_REQ, a CONNECT head that does not end, a TLS handshake likewise. */
+  readonly headTimeoutMs: number;
+  /** How long a client may take nothing of what is left for it after the end. */
+  readonly lingerMs: number;
+  /** How long a Go agent's younger stream waits beside an older one before it is chosen. */
+  readonly secondStreamWaitMs: number;
+  readonly probe: ProbeTimes;
+}
+
+export const defaultServerTimes: ServerTimes = {
+  dialTimeoutMs: 20_000,
+  holdMs: 10,
+  headTimeoutMs: 10_000,
+  lingerMs: 30_000,
+  secondStreamWaitMs: 5_000,
+  probe: defaultProbeTimes,
+};

@@ -1,0 +1,132 @@
+/**
+ * Per-tunnel flow control (docs/EXTENSIONS.md), one object per direction of a tunnel. The upstream protocol has none,
+ * which is why one slow reader stalls a whole agent there.
+ */
+
+/** Credit with which each direction of a tunnel starts, in bytes of payload. */
+export const INITIAL_WINDOW_BYTES = 256 * 1024;
+/** The most that a window grows to. */
+export const MAX_WINDOW_BYTES = 16 * 1024 * 1024;
+/** The largest payload of a DATA packet that we make. */
+export const MAX_DATA_BYTES = 64 * 1024;
+
+/** Bounds of what one tunnel may buffer towards a slow reader. */
+export interface BufferBounds {
+  /** Above this the tunnel is closed when its reader took nothing for `stallMs`. */
+  readonly softBytes: number;
+  /** Above this the tunnel is closed at once. */
+  readonly hardBytes: number;
+  readonly stallMs: number;
+}
+
+export const defaultBufferBounds: BufferBounds = {
+  softBytes: 16 * 1024 * 1024,
+  hardBytes: 64 * 1024 * 1024,
+  stallMs: 30_000,
+};
+
+/** Sender's side: how much may still be sent. Towards a peer without `flow` the credit never ends. */
+export class Outflow {
+  #credit: number;
+
+  constructor(flow: boolean) {
+    this.#credit = flow ? INITIAL_WINDOW_BYTES : Number.POSITIVE_INFINITY;
+  }
+
+  /** Takes `bytes` that are being sent; false when the source must now be paused. */
+  take(bytes: number): boolean {
+    this.#credit -= bytes;
+    return this.#credit > 0;
+  }
+
+  /** Adds a grant; true when the source may go on. */
+  grant(bytes: number): boolean {
+    if (bytes > 0) this.#credit = Math.min(this.#credit + bytes, Number.MAX_SAFE_INTEGER);
+    return this.#credit > 0;
+  }
+
+  get blocked(): boolean {
+    return this.#credit <= 0;
+  }
+}
+
+/** What Inflow needs from its owner. */
+export interface InflowOptions {
+  /** Whether the peer takes WINDOW packets. */
+  readonly flow: boolean;
+  /** Sends WINDOW with that many bytes. */
+  readonly grant: (bytes: number) => void;
+  /** The reader is too slow for the bounds: close the tunnel. */
+  readonly onSlowConsumer: () => void;
+  readonly bounds: BufferBounds;
+}
+
+/** Receiver's side: grants as bytes leave, and holds the bounds towards peers that do not listen to grants. */
+export class Inflow {
+  readonly #options: InflowOptions;
+  #window = INITIAL_WINDOW_BYTES;
+  #received = 0;
+  #consumed = 0;
+  #granted = INITIAL_WINDOW_BYTES;
+  #stallTimer: NodeJS.Timeout | undefined;
+  #ended = false;
+
+  constructor(options: InflowOptions) {
+    this.#options = options;
+  }
+
+  /** `bytes` arrived and were passed on; `bufferedBytes` of all that arrived still wait here for the reader. */
+  received(bytes: number, bufferedBytes: number): void {
+    this.#received += bytes;
+    this.progressed(bufferedBytes);
+    if (bufferedBytes > this.#options.bounds.softBytes) this.#watch(bufferedBytes);
+  }
+
+  /** The reader took something, or a buffer was found empty: `bufferedBytes` still wait. */
+  progressed(bufferedBytes: number): void {
+    if (this.#ended) return;
+    const consumed = this.#received - bufferedBytes;
+    if (consumed > this.#consumed) {
+      this.#consumed = consumed;
+      if (this.#stallTimer !== undefined && bufferedBytes <= this.#options.bounds.softBytes) this.#unwatch();
+      else this.#stallTimer?.refresh();
+    }
+    if (this.#options.flow) this.#maybeGrant(bufferedBytes);
+  }
+
+  /** The tunnel ended; nothing is granted or watched any more. */
+  end(): void {
+    this.#ended = true;
+    this.#unwatch();
+  }
+
+  #maybeGrant(bufferedBytes: number): void {
+    // The sender used all it had and nothing waits here: the window was the limit, not the reader.
+    if (this.#granted <= this.#received && bufferedBytes === 0 && this.#window < MAX_WINDOW_BYTES) {
+      this.#window *= 2;
+    }
+    const grant = this.#window - (this.#granted - this.#consumed);
+    if (grant < this.#window / 4) return;
+    this.#granted += grant;
+    this.#options.grant(grant);
+  }
+
+  #watch(bufferedBytes: number): void {
+    const { bounds, onSlowConsumer } = this.#options;
+    if (this.#ended) return;
+    if (bufferedBytes > bounds.hardBytes) {
+      this.end();
+      onSlowConsumer();
+      return;
+    }
+    this.#stallTimer ??= setTimeout(() => {
+      this.end();
+      onSlowConsumer();
+    }, bounds.stallMs);
+  }
+
+  #unwatch(): void {
+    clearTimeout(this.#stallTimer);
+    this.#stallTimer = undefined;
+  }
+}

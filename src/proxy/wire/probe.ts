@@ -1,0 +1,127 @@
+import type { Packet } from './packet.ts';
+
+/** Time constants of the probes; tests shrink them. */
+export interface ProbeTimes {
+  /** A stream on which nothing arrived for this long is probed. */
+  readonly intervalMs: number;
+  /** Without an answer for this long the stream is suspect. */
+  readonly suspectMs: number;
+  /** The same, for the older streams of an agent ID of which a new one arrived. */
+  readonly urgentSuspectMs: number;
+  /** Without an answer for this long the stream is given up. */
+  readonly deadMs: number;
+}
+
+export const defaultProbeTimes: ProbeTimes = {
+  intervalMs: 10_000,
+  suspectMs: 5_000,
+  urgentSuspectMs: 1_000,
+  deadMs: 15_000,
+};
+
+/** The stream that is watched. */
+export interface ProbeTarget {
+  /** Set by every packet that arrives. */
+  heard: boolean;
+  /** When set, called with every packet that arrives. */
+  onHeard: ((packet: Packet) => void) | undefined;
+  /**
+   * Asks the peer for any answer. `answered` may be called with the round trip in milliseconds by ways other than
+   * a packet. False: this peer cannot be asked.
+   */
+  ask(number: number, answered: (roundTripMs: number) => void): boolean;
+  /** Whether `packet` is the answer to ask(number), for the round trip. */
+  isAnswer(packet: Packet, number: number): boolean;
+}
+
+/** What a probe finds out about its stream. */
+export interface ProbeEvents {
+  /** No answer in time, or (false) a sign of life after all. */
+  onSuspect(suspect: boolean): void;
+  /** Nothing for too long: the owner ends the stream. */
+  onDead(): void;
+}
+
+/** Watches one stream: asks when it is silent, says when it owes an answer. One timer per stream. */
+export class Probe {
+  /** The last round trip in milliseconds, if one was measured. */
+  roundTripMs: number | undefined;
+  readonly #target: ProbeTarget;
+  readonly #times: ProbeTimes;
+  readonly #events: ProbeEvents;
+  #number = 0;
+  #askedAtMs: number | undefined;
+  #suspect = false;
+  #stopped = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(target: ProbeTarget, times: ProbeTimes, events: ProbeEvents) {
+    this.#target = target;
+    this.#times = times;
+    this.#events = events;
+    this.#rest();
+  }
+
+  /** Asks at once; unanswered after `urgentSuspectMs` the stream is suspect. */
+  askUrgently(): void {
+    this.#ask(this.#times.urgentSuspectMs);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#target.onHeard = undefined;
+  }
+
+  #set(afterMs: number, action: () => void): void {
+    clearTimeout(this.#timer);
+    if (!this.#stopped) this.#timer = setTimeout(action, afterMs).unref();
+  }
+
+  #rest(): void {
+    this.#target.heard = false;
+    this.#set(this.#times.intervalMs, () => {
+      if (this.#target.heard) this.#rest();
+      else this.#ask(this.#times.suspectMs);
+    });
+  }
+
+  #ask(suspectMs: number): void {
+    if (this.#askedAtMs === undefined) {
+      const number = ++this.#number;
+      const askedAtMs = performance.now();
+      if (!this.#target.ask(number, (roundTripMs) => this.#answered(roundTripMs))) {
+        this.#rest();
+        return;
+      }
+      this.#askedAtMs = askedAtMs;
+      this.#target.onHeard = (packet) => {
+        const answer = this.#target.isAnswer(packet, number);
+        this.#answered(answer ? performance.now() - askedAtMs : undefined);
+      };
+    }
+    this.#set(suspectMs, () => this.#overdue());
+  }
+
+  #overdue(): void {
+    if (!this.#suspect) {
+      this.#suspect = true;
+      this.#events.onSuspect(true);
+    }
+    const waitedMs = performance.now() - (this.#askedAtMs ?? 0);
+    this.#set(Math.max(1, this.#times.deadMs - waitedMs), () => this.#events.onDead());
+  }
+
+  /** Any packet ends the doubt; the answer to the probe also gives the round trip. */
+  #answered(roundTripMs: number | undefined): void {
+    if (roundTripMs !== undefined) this.roundTripMs = roundTripMs;
+    if (this.#stopped || this.#askedAtMs === undefined) return;
+    this.#askedAtMs = undefined;
+    this.#target.onHeard = undefined;
+    if (this.#suspect) {
+      this.#suspect = false;
+      this.#events.onSuspect(false);
+    }
+    this.#rest();
+  }
+}
