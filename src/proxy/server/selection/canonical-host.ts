@@ -1,5 +1,6 @@
 import { isIPv6, SocketAddress } from 'node:net';
 
+const COLON = 0x3a;
 const OPENING_BRACKET = 0x5b;
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 
@@ -10,7 +11,10 @@ const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 export function hostOf(address: string): string {
   if (address.charCodeAt(0) === OPENING_BRACKET) return address.slice(1, Math.max(1, address.indexOf(']')));
   const colon = address.indexOf(':');
-  return colon < 0 || address.indexOf(':', colon + 1) >= 0 ? address : address.slice(0, colon);
+  if (colon < 0) return address;
+  // What follows is a port, too short for a search to pay.
+  for (let i = colon + 1; i < address.length; i++) if (address.charCodeAt(i) === COLON) return address;
+  return address.slice(0, colon);
 }
 
 /**

@@ -32,7 +32,7 @@ export interface ExplainedStrategy {
   readonly candidates: readonly ExplainedCandidate[];
 }
 
-export interface Explanation<S> {
+export interface Explanation<S extends SelectableStream> {
   readonly address: string;
   /** What a dial would be given now. Where `choice` is random or least-loaded the agent is an example. */
   readonly decision: Selection<S>;
@@ -75,7 +75,7 @@ export function explain<S extends SelectableStream>(
       const set = (pool as Pool).set(tier);
       for (let i = 0; i < set.size && candidates.length < limit; i++) {
         const member = set.memberAt(i);
-        const excluded = exclusion(member, decision);
+        const excluded = exclusion(member, strategy.name, decision);
         const listed = {
           agentId: member.agentId,
           state: TIER_NAMES[member.tier] as TierName,
@@ -89,7 +89,11 @@ export function explain<S extends SelectableStream>(
   return { address, decision, choice, choices, looks, strategies };
 }
 
-function exclusion(member: PoolMember, decision: Selection<SelectableStream>): Exclusion | undefined {
+function exclusion(
+  member: PoolMember,
+  strategy: StrategyName,
+  decision: Selection<SelectableStream>,
+): Exclusion | undefined {
   if (member.tier === Tier.waiting) {
     return member.streams.some((state) => state.stream.instance !== undefined)
       ? 'no-status'
@@ -97,7 +101,6 @@ function exclusion(member: PoolMember, decision: Selection<SelectableStream>): E
   }
   if (decision.stream === undefined) return undefined;
   const state = TIER_NAMES[member.tier] as (Exclusion & TierName) | 'ready';
-  if (state === decision.pass)
-    return member.pool.strategy === decision.strategy ? undefined : 'later-strategy';
+  if (state === decision.pass) return strategy === decision.strategy ? undefined : 'later-strategy';
   return state === 'ready' ? 'later-strategy' : state;
 }

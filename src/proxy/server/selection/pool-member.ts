@@ -1,4 +1,3 @@
-import type { Pool } from './pool.ts';
 import type { SelectableStream, StreamState } from './stream-state.ts';
 import { Tier } from './tier.ts';
 
@@ -10,9 +9,8 @@ const NOBODY: readonly SelectableStream[] = [];
  */
 export class PoolMember {
   readonly agentId: string;
-  readonly pool: Pool;
-  /** Oldest first: a registry appends. */
-  readonly streams: StreamState[] = [];
+  /** Oldest first. */
+  readonly streams: StreamState[];
   /** The tier of `best`; waiting while no stream may be chosen. */
   tier: Tier = Tier.waiting;
   /** Where it is in the pool's set of its tier. */
@@ -20,9 +18,9 @@ export class PoolMember {
   /** The stream that the next dial of this agent takes. */
   best: StreamState | undefined;
 
-  constructor(agentId: string, pool: Pool) {
-    this.agentId = agentId;
-    this.pool = pool;
+  constructor(first: StreamState) {
+    this.agentId = first.stream.agentId;
+    this.streams = [first];
   }
 
   /** Works out tier and best again after a stream came, went or changed. */

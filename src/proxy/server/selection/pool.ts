@@ -1,5 +1,5 @@
 import { PoolMember } from './pool-member.ts';
-import type { StrategyName } from './strategies.ts';
+import type { StrategyName } from './strategy-name.ts';
 import type { StreamState } from './stream-state.ts';
 import { Tier } from './tier.ts';
 import { TierSet } from './tier-set.ts';
@@ -42,24 +42,17 @@ export class Pool {
     }
   }
 
-  /**
-   * Appends the youngest stream of an agent ID.
-   * @param siblings the ID's other streams, among which its member is found if it has one here
-   * @returns the member, which the caller places
-   */
-  join(state: StreamState, siblings: readonly StreamState[]): PoolMember {
-    const member = this.#memberAmong(siblings) ?? new PoolMember(state.stream.agentId, this);
-    if (member.streams.length === 0) this.waiting.add(member);
-    member.streams.push(state);
+  /** Adds an agent ID with its first stream here. The caller places the member afterwards. */
+  admit(first: StreamState): PoolMember {
+    const member = new PoolMember(first);
+    this.waiting.add(member);
     return member;
   }
 
-  /** Takes a stream out of a member, which the caller places. */
-  leave(member: PoolMember, state: StreamState): void {
-    member.streams.splice(member.streams.indexOf(state), 1);
-  }
-
-  /** Puts the member into the set where its streams belong now. Returns by how much that changed the ready count. */
+  /**
+   * Puts a member into the set where its streams belong now, or nowhere when it has none left.
+   * @returns by how much that changed the number of ready ones
+   */
   place(member: PoolMember): -1 | 0 | 1 {
     const before = member.tier;
     member.assess();
@@ -71,12 +64,5 @@ export class Pool {
     if (member.streams.length > 0) this.set(member.tier).add(member);
     if (before === Tier.ready) return -1;
     return member.tier === Tier.ready ? 1 : 0;
-  }
-
-  #memberAmong(siblings: readonly StreamState[]): PoolMember | undefined {
-    for (const state of siblings) {
-      for (const member of state.members) if (member.pool === this) return member;
-    }
-    return undefined;
   }
 }

@@ -1,15 +1,31 @@
-import type { StrategyName } from './strategies.ts';
+import type { StrategyName } from './strategy-name.ts';
+import type { SelectableStream } from './stream-state.ts';
 import type { TierName } from './tier.ts';
 
+export type Pass = Exclude<TierName, 'waiting'>;
+
 /** The stream that a dial takes, and how it came to be. */
-export interface Chosen<S> {
+export class Chosen<S extends SelectableStream> {
   readonly stream: S;
-  readonly agentId: string;
   readonly strategy: StrategyName;
   /** The tier of the agent that was chosen, and so the pass that found it. */
-  readonly pass: Exclude<TierName, 'waiting'>;
+  readonly pass: Pass;
+
+  constructor(stream: S, strategy: StrategyName, pass: Pass) {
+    this.stream = stream;
+    this.strategy = strategy;
+    this.pass = pass;
+  }
+
+  // Not copied: reading it is the one thing of a choice that would touch the stream, a cache miss in a large fleet.
+  get agentId(): string {
+    return this.stream.agentId;
+  }
+
   /** True when no ready agent could be found: the owner logs and counts each such dial. */
-  readonly fallback: boolean;
+  get fallback(): boolean {
+    return this.pass !== 'ready';
+  }
 }
 
 /**
@@ -24,4 +40,4 @@ export interface NoneChosen {
   readonly reason: NoneReason;
 }
 
-export type Selection<S> = Chosen<S> | NoneChosen;
+export type Selection<S extends SelectableStream> = Chosen<S> | NoneChosen;

@@ -1,7 +1,7 @@
 import { excluding } from './excluding.ts';
 import type { Pool } from './pool.ts';
 import type { PoolMember } from './pool-member.ts';
-import type { Chosen, NoneChosen, NoneReason, Selection } from './selection.ts';
+import { Chosen, type NoneChosen, type NoneReason, type Pass, type Selection } from './selection.ts';
 import type { StreamRegistry } from './stream-registry.ts';
 import type { SelectableStream } from './stream-state.ts';
 import { TIER_NAMES, Tier } from './tier.ts';
@@ -61,7 +61,7 @@ export class Selector<S extends SelectableStream = SelectableStream> {
   select(address: string, exclude?: readonly S[], trace?: Trace): Selection<S> {
     this.registry.advance();
     const pools = this.#pools;
-    pools.fill(null);
+    for (let i = 0; i < pools.length; i++) pools[i] = null;
     for (const step of this.steps) {
       let pool = pools[step.strategy];
       if (pool === null) {
@@ -98,14 +98,7 @@ export class Selector<S extends SelectableStream = SelectableStream> {
   }
 
   #choose(candidates: Candidates, pool: Pool, tier: Exclude<Tier, 3>): Chosen<S> {
-    const stream = this.#pick(candidates);
-    return {
-      stream,
-      agentId: stream.agentId,
-      strategy: pool.strategy,
-      pass: TIER_NAMES[tier] as Chosen<S>['pass'],
-      fallback: tier !== Tier.ready,
-    };
+    return new Chosen(this.#pick(candidates), pool.strategy, TIER_NAMES[tier] as Pass);
   }
 
   #pick(candidates: Candidates): S {
@@ -127,8 +120,8 @@ export class Selector<S extends SelectableStream = SelectableStream> {
   #membersOf(pool: Pool, streams: readonly S[]): Set<PoolMember> {
     const members = new Set<PoolMember>();
     for (const stream of streams) {
-      for (const member of this.registry.stateOf(stream)?.members ?? []) {
-        if (member.pool === pool) members.add(member);
+      for (const membership of this.registry.stateOf(stream)?.members ?? []) {
+        if (membership.pool === pool) members.add(membership.member);
       }
     }
     return members;

@@ -1,10 +1,9 @@
 import type { Identifiers } from '../../wire/identifiers.ts';
 import { canonicalHost, hostOf } from './canonical-host.ts';
 import { Pool } from './pool.ts';
+import type { StrategyName } from './strategy-name.ts';
 
-/** The names of `--proxy-strategies`. */
-export const STRATEGY_NAMES = ['default', 'destHost', 'defaultRoute'] as const;
-export type StrategyName = (typeof STRATEGY_NAMES)[number];
+export { STRATEGY_NAMES, type StrategyName } from './strategy-name.ts';
 
 /** Pools that were emptied while out of ready agents, remembered so that a return is told as one. */
 const REMEMBERED_POOLS = 10_000;

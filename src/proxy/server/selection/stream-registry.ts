@@ -1,7 +1,8 @@
 import type { Pool } from './pool.ts';
 import type { PoolMember } from './pool-member.ts';
 import { type StrategyName, StrategyPools } from './strategies.ts';
-import { type SelectableStream, StreamState } from './stream-state.ts';
+import { type Membership, StreamEntry } from './stream-entry.ts';
+import type { SelectableStream } from './stream-state.ts';
 
 /** Told once per transition, after the change that caused it is complete. */
 export interface ReadinessEvents {
@@ -24,6 +25,8 @@ export interface StreamRegistryOptions {
   readonly events?: ReadinessEvents;
 }
 
+const NOBODY: StreamEntry[] = [];
+
 /**
  * The live streams of all agents with their marks, sorted into pools.
  *
@@ -37,11 +40,11 @@ export class StreamRegistry<S extends SelectableStream = SelectableStream> {
   readonly #now: () => number;
   readonly #secondStreamWaitMs: number;
   readonly #events: ReadinessEvents;
-  readonly #states = new Map<S, StreamState>();
+  readonly #states = new Map<S, StreamEntry>();
   /** The streams of each agent ID, oldest first. */
-  readonly #agents = new Map<string, StreamState[]>();
+  readonly #agents = new Map<string, StreamEntry[]>();
   /** Streams that wait beside an older one, in the order in which their waits end. */
-  readonly #settling = new Set<StreamState>();
+  readonly #settling = new Set<StreamEntry>();
   #nextChangeAtMs = Number.POSITIVE_INFINITY;
   /** Ready agent IDs summed over all pools. */
   #ready = 0;
@@ -77,7 +80,7 @@ export class StreamRegistry<S extends SelectableStream = SelectableStream> {
   }
 
   /** The marks of a stream; undefined when it is not registered. */
-  stateOf(stream: S): Readonly<StreamState> | undefined {
+  stateOf(stream: S): Readonly<StreamEntry> | undefined {
     return this.#states.get(stream);
   }
 
@@ -88,20 +91,23 @@ export class StreamRegistry<S extends SelectableStream = SelectableStream> {
    */
   register(stream: S, marks: { readonly draining?: boolean } = {}): void {
     if (this.#states.has(stream)) throw new Error(`a stream of agent ${stream.agentId} is registered twice`);
-    const state = new StreamState(stream, this.#now());
-    const siblings = this.#agents.get(stream.agentId) ?? [];
+    const state = new StreamEntry(stream, this.#now());
+    const siblings = this.#agents.get(stream.agentId) ?? NOBODY;
     state.draining =
       marks.draining === true || siblings.some((older) => older.draining && sameRun(older, state));
     let beside = false;
     for (const strategy of this.strategies) {
       for (const pool of strategy.poolsOf(stream.identifiers)) {
-        const member = pool.join(state, siblings);
-        state.members.push(member);
-        if (member.streams.length > 1) beside = true;
+        const older = memberAmong(siblings, pool);
+        if (older !== undefined) {
+          older.streams.push(state);
+          beside = true;
+        }
+        state.members.push({ pool, member: older ?? pool.admit(state) });
       }
     }
-    siblings.push(state);
-    this.#agents.set(stream.agentId, siblings);
+    if (siblings === NOBODY) this.#agents.set(stream.agentId, [state]);
+    else siblings.push(state);
     this.#states.set(stream, state);
     if (stream.instance === undefined && beside) {
       this.#settling.add(state);
@@ -118,11 +124,11 @@ export class StreamRegistry<S extends SelectableStream = SelectableStream> {
     const state = this.#states.get(stream);
     if (state === undefined) return;
     this.#states.delete(stream);
-    const siblings = this.#agents.get(stream.agentId) as StreamState[];
+    const siblings = this.#agents.get(stream.agentId) as StreamEntry[];
     siblings.splice(siblings.indexOf(state), 1);
     if (siblings.length === 0) this.#agents.delete(stream.agentId);
     if (this.#settling.delete(state)) this.#schedule();
-    for (const member of state.members) member.pool.leave(member, state);
+    for (const { member } of state.members) member.streams.splice(member.streams.indexOf(state), 1);
     this.#placeAll(state);
     this.#tell();
   }
@@ -131,10 +137,10 @@ export class StreamRegistry<S extends SelectableStream = SelectableStream> {
   markDraining(stream: S): void {
     const state = this.#states.get(stream);
     if (state === undefined) return;
-    const siblings = this.#agents.get(stream.agentId) as StreamState[];
-    const marked: StreamState[] = [];
+    const siblings = this.#agents.get(stream.agentId) as StreamEntry[];
+    const marked: StreamEntry[] = [];
     for (let i = siblings.indexOf(state); i < siblings.length; i++) {
-      const other = siblings[i] as StreamState;
+      const other = siblings[i] as StreamEntry;
       if (!other.draining && (other === state || sameRun(state, other))) {
         other.draining = true;
         marked.push(other);
@@ -194,12 +200,11 @@ export class StreamRegistry<S extends SelectableStream = SelectableStream> {
     }
   }
 
-  #placeAll(state: StreamState): void {
-    for (const member of state.members) this.#place(member);
+  #placeAll(state: StreamEntry): void {
+    for (const membership of state.members) this.#place(membership);
   }
 
-  #place(member: PoolMember): void {
-    const pool = member.pool;
+  #place({ pool, member }: Membership): void {
     const change = pool.place(member);
     this.#ready += change;
     if (change !== 0 || pool.size === 0) this.#changed.push(pool);
@@ -229,6 +234,13 @@ function turned(told: Pool['told'], ready: boolean): Pool['told'] {
   return ready ? 'ready' : told === 'never' ? 'never' : 'out-of-ready';
 }
 
-function sameRun(a: StreamState, b: StreamState): boolean {
+function sameRun(a: StreamEntry, b: StreamEntry): boolean {
   return a.stream.instance !== undefined && a.stream.instance === b.stream.instance;
+}
+
+function memberAmong(siblings: readonly StreamEntry[], pool: Pool): PoolMember | undefined {
+  for (const sibling of siblings) {
+    for (const membership of sibling.members) if (membership.pool === pool) return membership.member;
+  }
+  return undefined;
 }

@@ -1,5 +1,4 @@
 import type { Identifiers } from '../../wire/identifiers.ts';
-import type { PoolMember } from './pool-member.ts';
 import { Tier } from './tier.ts';
 
 /** What selection has to know of a backend: one live `Connect` stream of an agent. */
@@ -10,7 +9,7 @@ export interface SelectableStream {
   readonly instance: string | undefined;
 }
 
-/** The marks of one registered stream, and where it takes part. Written by the StreamRegistry alone. */
+/** The marks of one registered stream. Written by the StreamRegistry alone. */
 export class StreamState {
   readonly stream: SelectableStream;
   /** When it was registered, on the registry's clock. */
@@ -21,8 +20,6 @@ export class StreamState {
   announced = false;
   /** Go agents only: it outlived the wait of a second stream, or was never one. */
   settled = false;
-  /** Its agent ID's place in each pool that this stream belongs to. */
-  readonly members: PoolMember[] = [];
 
   constructor(stream: SelectableStream, registeredAtMs: number) {
     this.stream = stream;

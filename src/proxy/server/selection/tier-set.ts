@@ -8,19 +8,26 @@ export interface Candidates {
   streamAt(position: number): SelectableStream;
 }
 
+// Most sets of a fleet of hosts are empty or hold one agent, and an array made for one takes a fifth of the room
+// of an array grown by a first push. These two are never written to.
+const NO_MEMBERS: PoolMember[] = [];
+const NO_STREAMS: undefined[] = [];
+
 /**
  * The agent IDs of one tier of a pool, as an array without gaps: adding, removing and reading a position are O(1),
  * and a uniform random position is a uniform random agent. Removal moves the last one into the gap. The position
  * is kept in the member, which is in one set at a time; a map in each set would cost a fleet of hosts megabytes.
  */
 export class TierSet implements Candidates {
-  readonly #members: PoolMember[] = [];
+  #size = 0;
+  #members: PoolMember[] = NO_MEMBERS;
   // Beside the members, so that a pick touches nothing but the stream: at 10,000 agents each further object on
   // the way is a cache miss.
-  readonly #streams: (SelectableStream | undefined)[] = [];
+  #streams: (SelectableStream | undefined)[] = NO_STREAMS;
 
+  /** How many there are; beside the arrays for the same reason. */
   get size(): number {
-    return this.#members.length;
+    return this.#size;
   }
 
   streamAt(position: number): SelectableStream {
@@ -33,9 +40,14 @@ export class TierSet implements Candidates {
 
   /** Adds a member that is in no set, under its present best stream. */
   add(member: PoolMember): void {
-    member.position = this.#members.length;
-    this.#members.push(member);
-    this.#streams.push(member.best?.stream);
+    member.position = this.#size++;
+    if (member.position === 0) {
+      this.#members = [member];
+      this.#streams = [member.best?.stream];
+    } else {
+      this.#members.push(member);
+      this.#streams.push(member.best?.stream);
+    }
   }
 
   /** Takes note that a member of this set has another best stream. */
@@ -45,6 +57,12 @@ export class TierSet implements Candidates {
 
   /** Removes a member of this set. */
   delete(member: PoolMember): void {
+    this.#size--;
+    if (this.#size === 0) {
+      this.#members = NO_MEMBERS;
+      this.#streams = NO_STREAMS;
+      return;
+    }
     const last = this.#members.pop() as PoolMember;
     const stream = this.#streams.pop();
     if (last === member) return;
