@@ -19,13 +19,12 @@ const NO_STREAMS: undefined[] = [];
  * is kept in the member, which is in one set at a time; a map in each set would cost a fleet of hosts megabytes.
  */
 export class TierSet implements Candidates {
+  // The size and the streams are beside the members so that a pick touches as little memory as it can: with 10,000
+  // agents each further object on the way is a cache miss.
   #size = 0;
   #members: PoolMember[] = NO_MEMBERS;
-  // Beside the members, so that a pick touches nothing but the stream: at 10,000 agents each further object on
-  // the way is a cache miss.
   #streams: (SelectableStream | undefined)[] = NO_STREAMS;
 
-  /** How many there are; beside the arrays for the same reason. */
   get size(): number {
     return this.#size;
   }
