@@ -42,7 +42,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof Fault) {
-    process.stderr.write(`konnectivity-ts: ${error.line}\n`);
+    for (const line of error.line.split('\n')) process.stderr.write(`konnectivity-ts: ${line}\n`);
     process.exitCode = 1;
   } else if (error instanceof Error && 'exitCode' in error) {
     process.exitCode = error.exitCode === 0 ? 0 : 2;

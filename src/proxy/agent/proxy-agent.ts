@@ -26,6 +26,7 @@ export type AgentEnd = 'left' | 'stopped';
 export interface AgentCounts {
   dials: number;
   failedDials: number;
+  timedOutDials: number;
   tunnels: number;
   /** Sockets to destinations that are not yet closed. */
   openEndpoints: number;
@@ -41,6 +42,7 @@ export class ProxyAgent {
   readonly counts: AgentCounts = {
     dials: 0,
     failedDials: 0,
+    timedOutDials: 0,
     tunnels: 0,
     openEndpoints: 0,
     failedConnects: 0,
@@ -196,6 +198,7 @@ export class ProxyAgent {
           this.counts.openEndpoints++;
         } else if (fault !== undefined) {
           this.counts.failedDials++;
+          if (fault.code === 'timeout' || fault.code === 'dns-timeout') this.counts.timedOutDials++;
           this.#log.info(2, 'Dial failed', { dialID: dialId, address, reason: fault.message });
         }
         this.#changed();

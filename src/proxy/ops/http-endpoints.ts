@@ -51,7 +51,7 @@ export async function httpEndpoints(
           const headers: Record<string, string> = {
             'content-type': answer.type ?? 'text/plain; charset=utf-8',
           };
-          if (answer.location !== undefined) headers['location'] = answer.location;
+          if (answer.location !== undefined) headers.location = answer.location;
           response.writeHead(answer.status, headers).end(answer.body);
         },
         () => response.writeHead(500).end(),

@@ -11,7 +11,9 @@ import type { PacketStream } from '../wire/packet-stream.ts';
 import { serverPacketStream } from '../wire/server-stream.ts';
 import { CONNECT_PATH, PROXY_PATH } from '../wire/services.ts';
 import { agentService } from './agent-service.ts';
+
 const acceptHttp2Preface = async (..._a: unknown[]) => {};
+
 import type { Backends } from './backends.ts';
 import { ConnectFrontend } from './connect-frontend.ts';
 import { type DialDesk, newDialId } from './dial-desk.ts';
@@ -168,8 +170,11 @@ export class Acceptors {
   }
 
   #loadTls(files: TlsFiles, name: 'cluster' | 'server'): ServerTls {
+    const { tlsMinVersion, tlsCiphers } = this.#parts.options;
     const tls = loadServerTls({
       ...files,
+      ...(tlsMinVersion === undefined ? {} : { minVersion: tlsMinVersion }),
+      ...(tlsCiphers === undefined ? {} : { ciphers: tlsCiphers }),
       labels: { cert: `--${name}-cert`, key: `--${name}-key`, ca: `--${name}-ca-cert` },
     });
     for (const warning of tls.warnings) this.#parts.log.warning(warning);

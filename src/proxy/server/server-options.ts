@@ -1,3 +1,4 @@
+import type { SecureVersion } from 'node:tls';
 import type { BufferBounds } from '../wire/flow.ts';
 import { defaultProbeTimes, type ProbeTimes } from '../wire/probe.ts';
 import type { StrategyName } from './selection/strategies.ts';
@@ -27,6 +28,9 @@ export interface ProxyServerOptions {
   readonly version: string;
   readonly frontends: readonly FrontendListener[];
   readonly agents: { readonly host: string; readonly port: number; readonly tls: TlsFiles };
+  /** For agents and frontends; Node's defaults when left out. */
+  readonly tlsMinVersion?: SecureVersion;
+  readonly tlsCiphers?: string | undefined;
   readonly strategies: readonly StrategyName[];
   readonly drainingFallback: 'last-resort' | 'strategy';
   readonly backendChoice: 'random' | 'least-loaded';

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { agentMetrics } from '../proxy/agent/agent-metrics.ts';
+import { defaultAgentTimes } from '../proxy/agent/agent-options.ts';
+import { agentReadiness } from '../proxy/agent/agent-readiness.ts';
+import { connectServer, type ServerAddress } from '../proxy/agent/connect-server.ts';
+import { connectDestination } from '../proxy/agent/destination.ts';
+import { ProxyAgent } from '../proxy/agent/proxy-agent.ts';
+import { createResolver } from '../proxy/agent/resolver.ts';
+import { channelCredentials } from '../proxy/ops/channel-credentials.ts';
+import { Fault } from '../proxy/ops/fault.ts';
+import { type HttpEndpoints, type HttpHandlers, httpEndpoints } from '../proxy/ops/http-endpoints.ts';
+import { connectFault } from '../proxy/ops/tls-errors.ts';
+import { loadClientTls } from '../proxy/ops/tls-files.ts';
+import { defaultBufferBounds } from '../proxy/wire/flow.ts';
+import { processFlagEnvironment } from './flags/flag-environment.ts';
+import { type AgentOptions, parseAgent } from './flags/validate-agent.ts';
+import type { CommandIo } from './io.ts';
+import { dieOnBugs, logStart, setUpLog } from './log-setup.ts';
+import { version } from './version.ts';
+
+/**
+ * `konnectivity-ts agent`: runs a proxy agent. The first SIGTERM or SIGINT makes it leave, which ends by itself; the
+ * second ends it at once.
+ * @returns the exit code
+ * @throws Fault for bad flags, files and ports
+ */
+export async function agent(argv: readonly string[], io: CommandIo): Promise<number> {
+  const request = parseAgent(argv, processFlagEnvironment(io.env));
+  if (request.kind === 'help') {
+    io.stdout.write(request.text);
+    return 0;
+  }
+  const { options } = request;
+  const log = setUpLog(options.log, io);
+  const resolver = createResolver();
+  const times = {
+    ...defaultAgentTimes,
+    syncIntervalMs: options.syncIntervalMs,
+    syncIntervalCapMs: options.syncIntervalCapMs,
+  };
+  const address = serverAddress(options, times.connectTimeoutMs);
+  const proxyAgent = new ProxyAgent(
+    {
+      agentId: options.agentId,
+      identifiers: options.identifiers,
+      version,
+      syncForever: options.syncForever,
+      publicStreams: options.publicStreams,
+      drainTimeoutMs: options.drainTimeoutMs,
+      bounds: defaultBufferBounds,
+      times,
+    },
+    {
+      log,
+      connectServer: (makeLink, signal) => connectServer(address, makeLink, signal),
+      connectDestination: (destination, signal) =>
+        connectDestination(destination, { resolver, signal, timeoutMs: times.dialTimeoutMs }),
+    },
+  );
+  const http: HttpEndpoints[] = [];
+  try {
+    const { health, admin } = options;
+    http.push(
+      await httpEndpoints(health.host, health.port, '--health-server-port', healthHandlers(proxyAgent)),
+    );
+    http.push(await httpEndpoints(admin.host, admin.port, '--admin-server-port', adminHandlers(health.port)));
+  } catch (error) {
+    await Promise.all(http.map((one) => one.close()));
+    resolver.close();
+    throw error;
+  }
+  dieOnBugs(log);
+  logStart(log, 'agent', version, request.notes, request.warnings);
+  const onDrain = (): void => proxyAgent.leave();
+  if (io.interrupted.aborted) onDrain();
+  io.interrupted.addEventListener('abort', onDrain, { once: true });
+  const end = await proxyAgent.run(io.killed);
+  log.info(0, end === 'left' ? 'Left: nothing is lost' : 'Stopped on a second signal');
+  resolver.close();
+  await Promise.all(http.map((one) => one.close()));
+  return 0;
+}
+
+function serverAddress(options: AgentOptions, timeoutMs: number): ServerAddress {
+  const { host, port, tls, tokenFile, keepaliveMs } = options.server;
+  const labels = { cert: '--agent-cert', key: '--agent-key', ca: '--ca-cert' };
+  const load = (): ReturnType<typeof loadClientTls> => loadClientTls({ ...tls, labels });
+  // Bad files are refused at the start; later ones at the attempt that reads them.
+  load();
+  let lastError: unknown;
+  return {
+    host,
+    port,
+    agentId: options.agentId,
+    identifiers: options.identifiers,
+    version,
+    instance: randomUUID(),
+    publicStreams: options.publicStreams,
+    keepaliveMs,
+    timeoutMs,
+    credentials: () => {
+      lastError = undefined;
+      return channelCredentials(load(), {
+        onError: (error) => {
+          lastError = error;
+        },
+      });
+    },
+    token: async () => (tokenFile === '' ? undefined : readToken(tokenFile)),
+    translate: (error, server) => connectFault(lastError ?? error.details, server),
+  };
+}
+
+async function readToken(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    throw new Fault(
+      'token-unreadable',
+      `--service-account-token-path=${file} cannot be read: ${code}`,
+      'mend the file',
+    );
+  }
+}
+
+function healthHandlers(proxyAgent: ProxyAgent): HttpHandlers {
+  const registry = agentMetrics(proxyAgent);
+  const ready = (query: URLSearchParams): { status: number; body: string } => {
+    const { ready, text } = agentReadiness(proxyAgent, query.has('verbose'));
+    return { status: ready ? 200 : 503, body: text };
+  };
+  return {
+    '/healthz': () => ({ status: 200, body: 'ok' }),
+    '/readyz': ready,
+    '/ready': ready,
+    '/metrics': async () => ({ status: 200, body: await registry.metrics(), type: registry.contentType }),
+  };
+}
+
+function adminHandlers(healthPort: number): HttpHandlers {
+  const location = `http://127.0.0.1:${healthPort}/metrics`;
+  return { '/metrics': () => ({ status: 301, body: '', location }) };
+}

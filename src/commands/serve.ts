@@ -1,0 +1,103 @@
+import { type HttpEndpoints, type HttpHandlers, httpEndpoints } from '../proxy/ops/http-endpoints.ts';
+import { ProxyServer } from '../proxy/server/proxy-server.ts';
+import { defaultServerTimes, type ProxyServerOptions } from '../proxy/server/server-options.ts';
+import { defaultBufferBounds } from '../proxy/wire/flow.ts';
+import { processFlagEnvironment } from './flags/flag-environment.ts';
+import type { ServeOptions } from './flags/serve-options.ts';
+import { parseServe } from './flags/validate-serve.ts';
+import type { CommandIo } from './io.ts';
+import { dieOnBugs, logStart, setUpLog } from './log-setup.ts';
+import { version } from './version.ts';
+
+/**
+ * `konnectivity-ts serve`: runs a proxy server until a signal. The first one stops it within
+ * --graceful-shutdown-timeout, the second at once.
+ * @returns the exit code
+ * @throws Fault for bad flags, files and ports
+ */
+export async function serve(argv: readonly string[], io: CommandIo): Promise<number> {
+  const request = parseServe(argv, processFlagEnvironment(io.env));
+  if (request.kind === 'help') {
+    io.stdout.write(request.text);
+    return 0;
+  }
+  const { options } = request;
+  const log = setUpLog(options.log, io);
+  const server = new ProxyServer(coreOptions(options), log);
+  const http: HttpEndpoints[] = [];
+  try {
+    await server.start();
+    http.push(
+      await httpEndpoints(options.health.host, options.health.port, '--health-port', healthHandlers(server)),
+      await httpEndpoints(options.admin.host, options.admin.port, '--admin-port', metricsHandlers(server)),
+    );
+  } catch (error) {
+    await Promise.all([server.close(), ...http.map((one) => one.close())]);
+    throw error;
+  }
+  dieOnBugs(log);
+  logStart(log, 'serve', version, request.notes, request.warnings);
+  log.info(1, 'Listening', {
+    frontend: server.frontendListeners.map((listener) => listener.address).join(','),
+    mode: options.frontends[0]?.mode,
+    agentPort: server.agentPort,
+    strategies: options.strategies.join(','),
+    serverID: options.serverId,
+  });
+  await aborted(io.interrupted);
+  log.info(0, 'Stopping on a signal');
+  await server.shutdown(options.gracefulShutdownTimeoutMs, io.killed);
+  await Promise.all(http.map((one) => one.close()));
+  return 0;
+}
+
+function coreOptions(options: ServeOptions): ProxyServerOptions {
+  return {
+    serverId: options.serverId,
+    serverCount: options.serverCount,
+    version,
+    frontends: options.frontends,
+    agents: options.agents,
+    tlsMinVersion: options.tlsMinVersion,
+    tlsCiphers: options.tlsCiphers,
+    strategies: options.strategies,
+    drainingFallback: options.drainingFallback,
+    backendChoice: options.backendChoice,
+    publicStreams: options.publicStreams,
+    keepaliveMs: options.keepaliveMs,
+    frontendKeepaliveMs: options.frontendKeepaliveMs,
+    times: { ...defaultServerTimes, dialTimeoutMs: options.backendDialTimeoutMs },
+    bounds: {
+      ...defaultBufferBounds,
+      softBytes: options.tunnelBufferBytes,
+      hardBytes: Math.max(defaultBufferBounds.hardBytes, 4 * options.tunnelBufferBytes),
+    },
+  };
+}
+
+function metricsHandlers(server: ProxyServer): HttpHandlers {
+  const { registry } = server.metrics;
+  return {
+    '/metrics': async () => ({ status: 200, body: await registry.metrics(), type: registry.contentType }),
+  };
+}
+
+function healthHandlers(server: ProxyServer): HttpHandlers {
+  const ready = (): { status: number; body: string } => {
+    const { ready, text, stopping } = server.readiness;
+    return { status: ready ? 200 : stopping ? 503 : 500, body: `${text}\n` };
+  };
+  return {
+    ...metricsHandlers(server),
+    '/healthz': () => ({ status: 200, body: 'ok' }),
+    '/readyz': ready,
+    '/ready': ready,
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
