@@ -3,11 +3,13 @@ import type { Packet } from './packet.ts';
 /** How a stream came to its end, as its owner needs to know it. */
 export interface StreamEnd {
   /**
-   * `half-close`: the peer (a client) sent everything it had and may still read; `status`: the peer (a server)
-   * ended the call with a gRPC status; `cancelled`: the peer reset the stream or its connection went away;
-   * `malformed`: it sent what is not a packet (the stream was answered INVALID_ARGUMENT); `aborted`: abort() here.
+   * `half-close`: the peer (a client) sent everything it had and may still read, so that the server may still send
+   * and owes the stream its end(); `status`: the peer (a server) ended the call with a gRPC status; `ended`: end()
+   * here, on a server, was carried out; `cancelled`: the peer reset the stream or its connection went away;
+   * `malformed`: it sent what is not a packet, or too large a one (the stream was answered INVALID_ARGUMENT,
+   * RESOURCE_EXHAUSTED or UNIMPLEMENTED); `aborted`: abort() here.
    */
-  readonly cause: 'half-close' | 'status' | 'cancelled' | 'malformed' | 'aborted';
+  readonly cause: 'half-close' | 'status' | 'ended' | 'cancelled' | 'malformed' | 'aborted';
   /** gRPC status code (0 = OK). */
   readonly code: number;
   /** Words for the log. */
@@ -31,9 +33,12 @@ export interface PacketStream {
   readonly implementation: 'public' | 'fast';
   /** Bytes accepted by send() and not yet taken over by the transport (kernel or HTTP/2 window). */
   readonly bufferedBytes: number;
-  /** True until onEnd was called or end()/abort() was. Sending on a closed stream does nothing and returns true. */
+  /**
+   * True until end() or abort() was called or the stream ended otherwise than by half-close. Sending on a closed
+   * stream does nothing and returns true.
+   */
   readonly open: boolean;
-  /** Sets the handler and starts the flow of packets. Called once, in the same tick as the stream was made. */
+  /** Sets the handler and starts the flow of packets. Called once, in the tick in which the stream was handed out. */
   attach(handler: PacketStreamHandler): void;
   /** Encodes and sends. False means: accepted, but wait for onDrain before sending more of what can wait. */
   send(packet: Packet): boolean;
@@ -42,9 +47,16 @@ export interface PacketStream {
   /** Stops the flow of packets; a bounded number that is already here may still arrive. */
   pause(): void;
   resume(): void;
-  /** Ends after everything sent so far: a server with this status, a client by half-close. */
+  /**
+   * Ends after everything sent so far: a server with this status (packets that still come are dropped, onEnd follows
+   * with `ended`), a client by half-close (packets come until the server's status).
+   */
   end(code?: number, details?: string): void;
-  /** Ends at once, what was not yet sent is dropped; onEnd follows with cause `aborted`. */
+  /**
+   * Ends at once, what was not yet sent is dropped; onEnd follows with cause `aborted`. A peer learns the code only
+   * from a server that had nothing left to send; otherwise its stream is reset. (The public implementation cannot
+   * reset a stream on the server: there the status follows what was sent, as far as the peer reads.)
+   */
   abort(code: number, details: string): void;
   /**
    * Asks the peer's HTTP/2 for an answer. Calls back with the round trip in milliseconds; not at all if the

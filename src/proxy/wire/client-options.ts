@@ -1,0 +1,44 @@
+import type { ChannelOptions } from '@grpc/grpc-js';
+import { DEFAULT_MAX_MESSAGE_BYTES } from './handled-stream.ts';
+
+export const DEFAULT_WINDOW_BYTES = 16 * 1024 * 1024;
+
+export interface ClientOptions {
+  /** HTTP/2 flow control window of connection and stream. */
+  readonly windowBytes?: number;
+  readonly maxMessageBytes?: number;
+  /** HTTP/2 pings while nothing else comes; none without. */
+  readonly keepaliveTimeMs?: number;
+  readonly keepaliveTimeoutMs?: number;
+  /** Also ping while no call is open. */
+  readonly keepaliveWithoutCalls?: boolean;
+  /** Pauses between attempts to connect. */
+  readonly initialBackoffMs?: number;
+  readonly maxBackoffMs?: number;
+}
+
+/** The channel options that every gRPC client of this project needs; merge others over them. */
+export function clientOptions(options: ClientOptions = {}): ChannelOptions {
+  return {
+    'grpc-node.flow_control_window': options.windowBytes ?? DEFAULT_WINDOW_BYTES,
+    'grpc.max_receive_message_length': options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
+    'grpc.max_send_message_length': -1,
+    // Clients of one address would share a connection: an agent behind a load balancer would never reach the others.
+    'grpc.use_local_subchannel_pool': 1,
+    // The retry buffer copies itself for every message, so that sending gets quadratic.
+    'grpc.per_rpc_retry_buffer_size': 0,
+    'grpc.enable_retries': 0,
+    'grpc.service_config_disable_resolution': 1,
+    'grpc.enable_http_proxy': 0,
+    'grpc.enable_channelz': 0,
+    ...given('grpc.keepalive_time_ms', options.keepaliveTimeMs),
+    ...given('grpc.keepalive_timeout_ms', options.keepaliveTimeoutMs),
+    ...given('grpc.keepalive_permit_without_calls', options.keepaliveWithoutCalls === true ? 1 : undefined),
+    ...given('grpc.initial_reconnect_backoff_ms', options.initialBackoffMs),
+    ...given('grpc.max_reconnect_backoff_ms', options.maxBackoffMs),
+  };
+}
+
+function given(name: string, value: number | undefined): ChannelOptions {
+  return value === undefined ? {} : { [name]: value };
+}

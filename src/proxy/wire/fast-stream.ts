@@ -1,0 +1,123 @@
+import type { ClientHttp2Stream, Http2Session, ServerHttp2Stream } from 'node:http2';
+import { Deframer, type FramingFault } from './deframer.ts';
+import {
+  type CallSide,
+  DEFAULT_MAX_MESSAGE_BYTES,
+  HandledStream,
+  INVALID_ARGUMENT,
+  RESOURCE_EXHAUSTED,
+  type StreamOptions,
+  UNIMPLEMENTED,
+} from './handled-stream.ts';
+
+/**
+ * PacketStream on the HTTP/2 stream of a call. grpc-js keeps headers, trailers, deadlines and the life of the call;
+ * the messages no longer pass through it.
+ */
+export class FastStream extends HandledStream {
+  readonly implementation = 'fast';
+  readonly #stream: ServerHttp2Stream | ClientHttp2Stream;
+  readonly #session: Http2Session | undefined;
+  readonly #deframer: Deframer;
+  readonly #maxMessageBytes: number;
+  readonly #onFlushed: () => void;
+  #received: readonly Buffer[];
+  #paused = true;
+
+  /** `received` are the bytes that were read from the stream before it was taken over. */
+  constructor(
+    stream: ServerHttp2Stream | ClientHttp2Stream,
+    received: readonly Buffer[],
+    side: CallSide,
+    options: StreamOptions,
+  ) {
+    super(side, options);
+    this.#stream = stream;
+    this.#session = stream.session;
+    this.#received = received;
+    this.#maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
+    this.#deframer = new Deframer(this.#maxMessageBytes, (frame) => this.deliver(frame));
+    this.#onFlushed = () => this.flushed();
+    stream.pause();
+    stream.removeAllListeners('data');
+    stream.on('data', (chunk: Buffer) => this.#onData(chunk));
+    stream.on('end', () => this.#onEnd());
+    stream.on('close', () => this.#onClose());
+    // What the error says comes with 'close' too; grpc-js itself listens for the first one only.
+    stream.on('error', () => {});
+    // grpc-js lets a stream flow when its call has ended, also while its owner has it paused.
+    stream.on('resume', () => {
+      if (this.#paused) stream.pause();
+    });
+  }
+
+  get bufferedBytes(): number {
+    return this.#stream.destroyed ? 0 : this.#stream.writableLength;
+  }
+
+  protected get writable(): boolean {
+    return !this.#stream.writableEnded && !this.#stream.destroyed;
+  }
+
+  /** True when the connection went away, rather than this stream alone. */
+  get connectionLost(): boolean {
+    return this.#session === undefined || this.#session.destroyed || this.#session.closed;
+  }
+
+  pause(): void {
+    if (this.deaf) return;
+    this.#paused = true;
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#stream.resume();
+  }
+
+  ping(onPong: (roundTripMs: number) => void): boolean {
+    if (this.#session === undefined || this.#session.destroyed || this.#session.closed) return false;
+    return this.#session.ping((error, roundTripMs) => {
+      if (error === null) onPong(roundTripMs);
+    });
+  }
+
+  protected start(): void {
+    const received = this.#received;
+    this.#received = [];
+    this.#paused = false;
+    // After attach() has returned, as with all other packets.
+    process.nextTick(() => {
+      for (const bytes of received) this.#onData(bytes);
+      if (!this.#paused) this.#stream.resume();
+    });
+  }
+
+  protected write(frame: Buffer, tell: boolean): void {
+    if (tell) this.#stream.write(frame, this.#onFlushed);
+    else this.#stream.write(frame);
+  }
+
+  #onData(chunk: Buffer): void {
+    if (this.deaf) return;
+    const fault = this.#deframer.push(chunk);
+    if (fault !== undefined) this.#refuse(fault);
+  }
+
+  #refuse(fault: FramingFault): void {
+    if (fault === 'compressed') this.refuse(UNIMPLEMENTED, 'compressed messages are not taken');
+    else this.refuse(RESOURCE_EXHAUSTED, `message of more than ${this.#maxMessageBytes} bytes`);
+  }
+
+  #onEnd(): void {
+    // A call that failed may well be cut anywhere; one that ended in order may not.
+    if (this.#deframer.midFrame && !this.callFailed) {
+      this.refuse(INVALID_ARGUMENT, 'malformed-packet: the stream ended within a message');
+    }
+    this.inputEnded();
+  }
+
+  #onClose(): void {
+    if (this.side.role === 'client') this.inputEnded();
+  }
+}

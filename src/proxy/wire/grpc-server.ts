@@ -1,0 +1,94 @@
+import type { ServerHttp2Session } from 'node:http2';
+import type { Socket } from 'node:net';
+import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import { DEFAULT_WINDOW_BYTES } from './client-options.ts';
+import { http2Servers, setServerWindow } from './grpc-internals.ts';
+import { DEFAULT_MAX_MESSAGE_BYTES } from './handled-stream.ts';
+import { identity } from './services.ts';
+
+/** Takes a call up, within the same tick: makes its PacketStream or ends it. */
+export type CallHandler = (call: ServerDuplexStream<Buffer, Buffer>) => void;
+
+export interface GrpcServerOptions {
+  /** The bidirectional methods by path; every other path is answered UNIMPLEMENTED. */
+  readonly handlers: Readonly<Record<string, CallHandler>>;
+  /** HTTP/2 flow control window of connection and stream. */
+  readonly windowBytes?: number;
+  readonly maxMessageBytes?: number;
+  /** HTTP/2 pings while nothing else comes; none without. */
+  readonly keepaliveTimeMs?: number;
+  readonly keepaliveTimeoutMs?: number;
+  /** A connection broke the HTTP/2 protocol, or failed; it is ended, and nothing else. For a line in the log. */
+  readonly onSessionError?: (remote: string, error: Error) => void;
+}
+
+export interface GrpcServer {
+  /**
+   * Serves an accepted connection: TCP, Unix, or TLS after its handshake (ALPN h2). The caller listens. After close()
+   * the connection is destroyed.
+   */
+  injectConnection(socket: Socket): void;
+  /** Connections that are open. */
+  readonly sessions: number;
+  /** Ends every connection at once, resolves when all are closed. */
+  close(): Promise<void>;
+}
+
+/** A gRPC server on connections that are accepted elsewhere. */
+export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
+  const windowBytes = options.windowBytes ?? DEFAULT_WINDOW_BYTES;
+  const server = new Server({
+    'grpc.enable_channelz': 0,
+    'grpc.max_receive_message_length': options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
+    'grpc.max_send_message_length': -1,
+    ...(options.keepaliveTimeMs === undefined ? {} : { 'grpc.keepalive_time_ms': options.keepaliveTimeMs }),
+    ...(options.keepaliveTimeoutMs === undefined
+      ? {}
+      : { 'grpc.keepalive_timeout_ms': options.keepaliveTimeoutMs }),
+  });
+  setServerWindow(server, windowBytes);
+  for (const [path, handler] of Object.entries(options.handlers)) {
+    server.register(path, handler, identity, identity, 'bidi');
+  }
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const sockets = new Set<Socket>();
+  let closed: Promise<void> | undefined;
+
+  for (const http2Server of http2Servers(server) ?? []) {
+    http2Server.on('session', (session: ServerHttp2Session) => session.setLocalWindowSize(windowBytes));
+    http2Server.on('sessionError', (error: Error, session: ServerHttp2Session) => {
+      options.onSessionError?.(remotes.get(session) ?? 'unknown', error);
+    });
+  }
+  const remotes = new WeakMap<ServerHttp2Session, string>();
+
+  return {
+    injectConnection: (socket) => {
+      if (closed !== undefined || socket.destroyed) {
+        socket.destroy();
+        return;
+      }
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      socket.setNoDelay(true);
+      injector.injectConnection(socket);
+    },
+    get sessions() {
+      return sockets.size;
+    },
+    close: () => {
+      closed ??= closeAll();
+      return closed;
+    },
+  };
+
+  async function closeAll(): Promise<void> {
+    const ends = [...sockets].map(
+      (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
+    );
+    injector.destroy();
+    server.forceShutdown();
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(ends);
+  }
+}

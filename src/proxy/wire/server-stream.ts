@@ -1,0 +1,138 @@
+import http2, { type ServerHttp2Stream } from 'node:http2';
+import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
+import { FastStream } from './fast-stream.ts';
+import { serverHttp2Stream } from './grpc-internals.ts';
+import {
+  CANCELLED,
+  type CallSide,
+  type HandledStream,
+  INTERNAL,
+  OK,
+  RESOURCE_EXHAUSTED,
+  type StreamOptions,
+  UNAVAILABLE,
+} from './handled-stream.ts';
+import type { PacketStream, StreamEnd } from './packet-stream.ts';
+import { PublicStream } from './public-stream.ts';
+
+export interface ServerStreamOptions extends StreamOptions {
+  /** Never reach below the public API of grpc-js. */
+  readonly publicOnly?: boolean;
+  /** How long a stream that was ended may make no progress towards its peer before it is reset. Fast only. */
+  readonly endStallMs?: number;
+}
+
+const DEFAULT_END_STALL_MS = 30_000;
+
+/**
+ * The PacketStream of a call that a server received. Response headers go out with it, unless the handler sent its own
+ * (`call.sendMetadata`) before. Attach in the same tick.
+ */
+export function serverPacketStream(
+  call: ServerDuplexStream<Buffer, Buffer>,
+  options: ServerStreamOptions = {},
+): PacketStream {
+  call.sendMetadata(new Metadata());
+  const below = options.publicOnly === true ? undefined : serverHttp2Stream(call);
+  const stream = below === undefined ? publicStream(call, options) : fastStream(call, below, options);
+  if (call.cancelled || call.destroyed || below?.destroyed === true) {
+    stream.conclude({
+      cause: 'cancelled',
+      code: CANCELLED,
+      details: 'the call was over before it was taken up',
+    });
+  }
+  return stream;
+}
+
+function publicStream(call: ServerDuplexStream<Buffer, Buffer>, options: StreamOptions): HandledStream {
+  const own = new OwnStatus(call);
+  const stream = new PublicStream(call, { role: 'server', finish: own.send, reset: own.send }, options);
+  call.once('cancelled', () =>
+    stream.conclude(own.sent ?? { cause: 'cancelled', code: CANCELLED, details: GONE }),
+  );
+  return stream;
+}
+
+const GONE = 'the client reset the stream or its connection was lost';
+
+function fastStream(
+  call: ServerDuplexStream<Buffer, Buffer>,
+  below: ServerHttp2Stream,
+  options: ServerStreamOptions,
+): HandledStream {
+  const own = new OwnStatus(call);
+  const stallMs = options.endStallMs ?? DEFAULT_END_STALL_MS;
+  let finished = false;
+  const finish = (code: number, details: string): void => {
+    finished = true;
+    own.send(code, details);
+    resetWhenStalled(below, stallMs);
+  };
+  const side: CallSide = {
+    role: 'server',
+    finish,
+    reset: (code, details) => {
+      // A status passes at once where nothing waits before it, and tells the client more than a reset.
+      if (!finished && below.writableLength === 0) finish(code, details);
+      else below.close(resetCode(code));
+    },
+  };
+  // grpc-js would go on to read beside us, and pause the stream at every message that nobody asks it for.
+  below.removeAllListeners('data');
+  const stream = new FastStream(below, [], side, options);
+  call.once('cancelled', () => {
+    const sent = below.sentTrailers === undefined ? undefined : own.sent;
+    if (sent !== undefined) stream.conclude(sent);
+    else if (stream.connectionLost) {
+      stream.conclude({ cause: 'cancelled', code: UNAVAILABLE, details: 'the connection was lost' });
+    } else {
+      stream.conclude({
+        cause: 'cancelled',
+        code: CANCELLED,
+        details: `stream reset, HTTP/2 code ${below.rstCode}`,
+      });
+    }
+  });
+  return stream;
+}
+
+/** The status that this side gives a call. */
+class OwnStatus {
+  /** How the stream ended once `cancelled` came, if a status was sent before. */
+  sent: StreamEnd | undefined;
+  readonly #call: ServerDuplexStream<Buffer, Buffer>;
+
+  constructor(call: ServerDuplexStream<Buffer, Buffer>) {
+    this.#call = call;
+  }
+
+  /** Sends the status behind everything that was written. */
+  readonly send = (code: number, details: string): void => {
+    if (this.sent !== undefined) return;
+    this.sent = { cause: 'ended', code, details };
+    // The way in which the public API of grpc-js takes a status: it ends the call, too.
+    if (code === OK) this.#call.end();
+    else this.#call.emit('error', { code, details });
+  };
+}
+
+/** A client that neither reads nor goes away must not keep a stream that is over here. */
+function resetWhenStalled(stream: ServerHttp2Stream, stallMs: number): void {
+  let left = Number.POSITIVE_INFINITY;
+  const timer = setInterval(() => {
+    if (stream.writableLength < left) left = stream.writableLength;
+    else
+      stream.close(
+        stream.writableFinished ? http2.constants.NGHTTP2_NO_ERROR : http2.constants.NGHTTP2_CANCEL,
+      );
+  }, stallMs);
+  timer.unref();
+  stream.once('close', () => clearInterval(timer));
+}
+
+function resetCode(code: number): number {
+  if (code === INTERNAL) return http2.constants.NGHTTP2_INTERNAL_ERROR;
+  if (code === RESOURCE_EXHAUSTED) return http2.constants.NGHTTP2_ENHANCE_YOUR_CALM;
+  return http2.constants.NGHTTP2_CANCEL;
+}
