@@ -9,6 +9,8 @@ export interface GoFlagsOptions {
   readonly command: string;
   /** Flags of others that are often seen here, and what to do about each. */
   readonly foreign?: Readonly<Record<string, string>>;
+  /** The other command, for flags that are given to the wrong one. */
+  readonly sibling?: { readonly command: string; readonly table: FlagTable };
 }
 
 export interface GoFlags<Table extends FlagTable> {
@@ -100,9 +102,7 @@ class ArgumentReader {
       this.help = true;
     } else if (name === undefined) {
       const long = argument.replace(/^-/, '').split('=')[0]?.replaceAll('_', '-') ?? '';
-      const meant = closestName(long, this.#visibleNames());
-      const remedy = meant === undefined ? '' : `did you mean --${meant}? `;
-      this.#refuse('flag-unknown', `${argument} is an unknown flag`, `${remedy}${this.#usage()}`);
+      this.#refuse('flag-unknown', `${argument} is an unknown flag`, this.#suggestion(long));
       if (!argument.includes('=')) this.#skipValue();
     } else {
       const rest = argument.slice(2);
@@ -140,9 +140,12 @@ class ArgumentReader {
       this.#refuse('flag-foreign', `--${written} is a flag of another distribution`, foreign[name] as string);
       return;
     }
-    const meant = closestName(name, this.#visibleNames());
-    const remedy = meant === undefined ? '' : `did you mean --${meant}? `;
-    this.#refuse('flag-unknown', `--${written} is an unknown flag`, `${remedy}${this.#usage()}`);
+    const sibling = this.#options.sibling;
+    if (sibling !== undefined && Object.hasOwn(sibling.table, name)) {
+      this.#refuse('flag-unknown', `--${written} is a flag of ${sibling.command}`, this.#usage());
+      return;
+    }
+    this.#refuse('flag-unknown', `--${written} is an unknown flag`, this.#suggestion(name));
   }
 
   /** What follows an unknown flag is most likely its value: one refusal is enough. */
@@ -157,8 +160,10 @@ class ArgumentReader {
     this.#refuse('flag-syntax', `"${argument}" is an argument without a flag`, remedy);
   }
 
-  #visibleNames(): string[] {
-    return Object.keys(this.#table).filter((name) => this.#table[name]?.hidden !== true);
+  #suggestion(wrong: string): string {
+    const visible = Object.keys(this.#table).filter((name) => this.#table[name]?.hidden !== true);
+    const meant = closestName(wrong, visible);
+    return `${meant === undefined ? '' : `did you mean --${meant}? `}${this.#usage()}`;
   }
 
   #usage(): string {

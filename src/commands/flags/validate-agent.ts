@@ -12,6 +12,7 @@ import { selectorProblem } from './label-syntax.ts';
 import { type LogFlags, logFlags } from './log-options.ts';
 import { meaninglessFlags } from './meaningless-flags.ts';
 import { checkPeerId } from './peer-id.ts';
+import { serveFlags } from './serve-flags.ts';
 
 /** What `agent` was told to do. */
 export interface AgentOptions {
@@ -62,6 +63,7 @@ export function parseAgent(argv: readonly string[], environment: FlagEnvironment
   const { values, given, help, refusals } = parseGoFlags(agentFlags, argv, {
     command: 'konnectivity-ts agent',
     foreign: foreignFlags.agent,
+    sibling: { command: 'konnectivity-ts serve', table: serveFlags },
   });
   if (help) return { kind: 'help', text: formatFlagHelp('konnectivity-ts agent', agentFlags) };
   if (refusals.length > 0) throw new FlagRefusals(refusals);

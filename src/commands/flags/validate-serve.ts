@@ -1,3 +1,4 @@
+import { agentFlags } from './agent-flags.ts';
 import { FlagChecks } from './flag-checks.ts';
 import type { FlagValues } from './flag-definition.ts';
 import type { FlagEnvironment } from './flag-environment.ts';
@@ -27,6 +28,7 @@ export function parseServe(argv: readonly string[], environment: FlagEnvironment
   const { values, given, help, refusals } = parseGoFlags(serveFlags, argv, {
     command: 'konnectivity-ts serve',
     foreign: foreignFlags.serve,
+    sibling: { command: 'konnectivity-ts agent', table: agentFlags },
   });
   if (help) return { kind: 'help', text: formatFlagHelp('konnectivity-ts serve', serveFlags) };
   if (refusals.length > 0) throw new FlagRefusals(refusals);
