@@ -110,6 +110,9 @@ export class FastStream extends HandledStream {
   }
 
   #onEnd(): void {
+    // Node ends the reading side of a stream that was reset, too. Then 'close' is what counts.
+    if (this.#stream.destroyed || (this.#stream.rstCode ?? 0) !== 0) return;
+    if (this.side.role === 'server' && this.#stream.closed) return;
     // A call that failed may well be cut anywhere; one that ended in order may not.
     if (this.#deframer.midFrame && !this.callFailed) {
       this.refuse(INVALID_ARGUMENT, 'malformed-packet: the stream ended within a message');

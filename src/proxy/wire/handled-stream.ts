@@ -143,7 +143,10 @@ export abstract class HandledStream implements PacketStream {
   protected inputEnded(): void {
     this.#inputOver = true;
     if (this.side.role === 'server') {
-      if (!this.#deaf) this.conclude({ cause: 'half-close', code: OK, details: 'the client ended its side' });
+      // Node's clients, grpc-js among them, cancel by END_STREAM and RST_STREAM: a reset in the same read counts.
+      setImmediate(() => {
+        if (!this.#deaf) this.conclude({ cause: 'half-close', code: OK, details: 'the client ended its side' });
+      });
     } else if (this.#status !== undefined) {
       this.conclude(this.#status);
     }

@@ -83,8 +83,11 @@ function fastStream(
   const stream = new FastStream(below, [], side, options);
   call.once('cancelled', () => {
     const sent = below.sentTrailers === undefined ? undefined : own.sent;
-    if (sent !== undefined) stream.conclude(sent);
-    else if (stream.connectionLost) {
+    if (sent !== undefined) {
+      stream.conclude(sent);
+      // The client need not end its side any more (RFC 9113, 8.1). Not before the trailers have left.
+      if (!below.readableEnded) setImmediate(() => below.close(http2.constants.NGHTTP2_NO_ERROR));
+    } else if (stream.connectionLost) {
       stream.conclude({ cause: 'cancelled', code: UNAVAILABLE, details: 'the connection was lost' });
     } else {
       stream.conclude({
