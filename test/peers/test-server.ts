@@ -34,6 +34,8 @@ export interface ScriptedAgentOptions {
   features?: string;
   instance?: string;
   leaving?: boolean;
+  /** False: the first STATUS is left to the test. */
+  announces?: boolean;
 }
 
 /** A real server on loopback with a gRPC and a CONNECT frontend on Unix sockets, for scripted peers. */
@@ -123,7 +125,7 @@ export class TestServer {
     const before = this.server.backends.size;
     const { stream } = await openPacketStream(client, CONNECT_PATH, metadata);
     const agent = new ScriptedStream(stream);
-    if (kind === 'ts' && (options.features ?? 'status').includes('status')) {
+    if (kind === 'ts' && options.announces !== false) {
       agent.send(status({ leaving, tunnels: 0, pendingDials: 0, serverIds: ['server-1'], replacements: -1 }));
     }
     if (this.server.backends.size <= before) {
