@@ -54,13 +54,18 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const sockets = new Set<Socket>();
   let closed: Promise<void> | undefined;
 
+  // The address of a session's socket is gone by the time of its error.
+  const remotes = new WeakMap<ServerHttp2Session, string>();
   for (const http2Server of http2Servers(server) ?? []) {
-    http2Server.on('session', (session: ServerHttp2Session) => session.setLocalWindowSize(windowBytes));
+    http2Server.on('session', (session: ServerHttp2Session) => {
+      session.setLocalWindowSize(windowBytes);
+      const { remoteAddress, remotePort } = session.socket;
+      if (remoteAddress !== undefined) remotes.set(session, `${remoteAddress}:${remotePort}`);
+    });
     http2Server.on('sessionError', (error: Error, session: ServerHttp2Session) => {
-      options.onSessionError?.(remotes.get(session) ?? 'unknown', error);
+      options.onSessionError?.(remotes.get(session) ?? 'a Unix socket', error);
     });
   }
-  const remotes = new WeakMap<ServerHttp2Session, string>();
 
   return {
     injectConnection: (socket) => {
