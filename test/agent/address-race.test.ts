@@ -11,7 +11,7 @@ import { Fault } from '../../src/proxy/ops/fault.ts';
 import { type BlackHole, openBlackHole } from '../peers/black-hole.ts';
 
 const noName = { resolve: () => assert.fail('nothing is to be resolved') };
-const never = new AbortController().signal;
+const never = (): AbortSignal => new AbortController().signal;
 
 function named(...addresses: string[]) {
   const list = addresses.map(
@@ -81,7 +81,7 @@ describe('the address of a destination', () => {
     `${'x'.repeat(300)}:80`,
   ]) {
     test(`is refused when it is ${JSON.stringify(bad.slice(0, 20))}`, async () => {
-      await assert.rejects(connectDestination(bad, { resolver: noName, signal: never }), (error) => {
+      await assert.rejects(connectDestination(bad, { resolver: noName, signal: never() }), (error) => {
         assert.ok(error instanceof Fault);
         assert.equal(error.code, 'bad-address');
         assert.match(error.message, /^dial tcp: address /);
@@ -96,7 +96,7 @@ describe('a connection to a destination', () => {
     const server = await listen('127.0.0.1');
     const socket = await connectDestination(`127.0.0.1:${portOf(server)}`, {
       resolver: noName,
-      signal: never,
+      signal: never(),
     });
     assert.equal(socket.remotePort, portOf(server));
     socket.destroy();
@@ -107,7 +107,7 @@ describe('a connection to a destination', () => {
     const server = await listen('127.0.0.1', 0, (socket) => socket.end('banner'));
     const socket = await connectDestination(`127.0.0.1:${portOf(server)}`, {
       resolver: noName,
-      signal: never,
+      signal: never(),
     });
     socket.on('error', () => {});
     assert.equal(socket.allowHalfOpen, true);
@@ -135,7 +135,7 @@ describe('a connection to a destination', () => {
     const server = await listen('127.0.0.1');
     const socket = await connectDestination(`127.0.0.1:${portOf(server)}`, {
       resolver: noName,
-      signal: never,
+      signal: never(),
     });
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.destroy(new Error('reset'));
@@ -148,7 +148,7 @@ describe('a connection to a destination', () => {
     const port = portOf(server);
     server.close();
     await once(server, 'close');
-    await assert.rejects(connectDestination(`127.0.0.1:${port}`, { resolver: noName, signal: never }), {
+    await assert.rejects(connectDestination(`127.0.0.1:${port}`, { resolver: noName, signal: never() }), {
       code: 'refused',
       message: `dial tcp 127.0.0.1:${port}: connect: connection refused`,
     });
@@ -158,7 +158,7 @@ describe('a connection to a destination', () => {
     const server = await listen('127.0.0.9');
     const port = portOf(server);
     const resolver = named('127.0.0.4', '127.0.0.5');
-    await assert.rejects(connectDestination(`webhook.example:${port}`, { resolver, signal: never }), {
+    await assert.rejects(connectDestination(`webhook.example:${port}`, { resolver, signal: never() }), {
       code: 'refused',
       message: `dial tcp 127.0.0.4:${port}: connect: connection refused (webhook.example, 2 addresses)`,
     });
@@ -169,7 +169,7 @@ describe('a connection to a destination', () => {
     const server = await listen('127.0.0.9');
     const socket = await connectDestination(`webhook.example:${portOf(server)}`, {
       resolver: named('127.0.0.4', '127.0.0.9'),
-      signal: never,
+      signal: never(),
       attemptDelayMs: 3_600_000,
       timeoutMs: 7_200_000,
     });
@@ -194,7 +194,7 @@ describe('a connection to a destination', () => {
         throw new Fault('dns-failed', 'lookup a.example on 10.96.0.10:53: server misbehaving (SERVFAIL)');
       },
     };
-    await assert.rejects(connectDestination('a.example:80', { resolver, signal: never }), {
+    await assert.rejects(connectDestination('a.example:80', { resolver, signal: never() }), {
       code: 'dns-failed',
       message: 'dial tcp: lookup a.example on 10.96.0.10:53: server misbehaving (SERVFAIL)',
     });
@@ -202,7 +202,7 @@ describe('a connection to a destination', () => {
 
   test('gives up a resolver that is silent for the whole time-out', async () => {
     const resolver = { resolve: (_: string, signal: AbortSignal) => aborted(signal) };
-    await assert.rejects(connectDestination('a.example:80', { resolver, signal: never, timeoutMs: 1 }), {
+    await assert.rejects(connectDestination('a.example:80', { resolver, signal: never(), timeoutMs: 1 }), {
       code: 'dns-timeout',
       message: 'dial tcp: lookup a.example: i/o timeout',
     });
@@ -239,7 +239,7 @@ describe('a destination that does not answer', () => {
     await socketsMade(async (made) => {
       const socket = await connectDestination(`a.example:${hole.port}`, {
         resolver: named('127.0.0.2', '127.0.0.3'),
-        signal: never,
+        signal: never(),
         attemptDelayMs: 1,
       });
       assert.equal(socket.remoteAddress, '127.0.0.3');
@@ -255,7 +255,7 @@ describe('a destination that does not answer', () => {
   test('ends with a time-out', async () => {
     await socketsMade(async (made) => {
       await assert.rejects(
-        connectDestination(`127.0.0.2:${hole.port}`, { resolver: noName, signal: never, timeoutMs: 20 }),
+        connectDestination(`127.0.0.2:${hole.port}`, { resolver: noName, signal: never(), timeoutMs: 20 }),
         { code: 'timeout', message: `dial tcp 127.0.0.2:${hole.port}: i/o timeout` },
       );
       assert.deepEqual(
@@ -285,17 +285,17 @@ describe('a destination that does not answer', () => {
 
   test('delays no other, though 500 are tried at once', async () => {
     const server = await listen('127.0.0.3');
-    const cancel = new AbortController();
-    const stuck = Array.from({ length: 500 }, () =>
+    const cancels = Array.from({ length: 500 }, () => new AbortController());
+    const stuck = cancels.map(({ signal }) =>
       connectDestination(`127.0.0.2:${hole.port}`, {
         resolver: noName,
-        signal: cancel.signal,
+        signal,
         timeoutMs: 3_600_000,
       }),
     );
     const socket = await connectDestination(`127.0.0.3:${portOf(server)}`, {
       resolver: noName,
-      signal: never,
+      signal: never(),
     });
     socket.destroy();
     for (const cancel of cancels) cancel.abort();
