@@ -12,7 +12,7 @@ import { serverPacketStream } from '../wire/server-stream.ts';
 import { CONNECT_PATH, PROXY_PATH } from '../wire/services.ts';
 import { agentService } from './agent-service.ts';
 
-const acceptHttp2Preface = async (..._a: unknown[]) => {};
+import { acceptHttp2Preface } from './authority/accept-http2-preface.ts';
 
 import type { Backends } from './backends.ts';
 import { ConnectFrontend } from './connect-frontend.ts';
