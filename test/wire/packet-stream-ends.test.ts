@@ -92,6 +92,22 @@ describe('packet streams of both our ends', { timeout: 20_000 }, () => {
     assert.equal(told.packets.length, 100);
   });
 
+  test('do not wait for each other when both send in bulk', async (t) => {
+    const client = await clientOf(t, (call) => {
+      const stream = serverPacketStream(call);
+      const told = new Told();
+      told.react = (packet) => stream.sendFrame(packet.frame);
+      stream.attach(told);
+    });
+    const { stream } = await openPacketStream(client, CONNECT_PATH, new Metadata());
+    const told = new Told();
+    stream.attach(told);
+    const frame = encodeDataFrame(1, Buffer.alloc(65_536));
+    // Several times what the kernel takes for a connection.
+    for (let i = 0; i < 400; i++) stream.sendFrame(frame);
+    await told.arrived(400);
+  });
+
   test('tell the server of a client that cancels', async (t) => {
     const served = new Told();
     const client = await clientOf(t, (call) => serverPacketStream(call).attach(served));

@@ -1,10 +1,19 @@
 import type { ChannelOptions } from '@grpc/grpc-js';
 import { DEFAULT_MAX_MESSAGE_BYTES } from './handled-stream.ts';
 
-export const DEFAULT_WINDOW_BYTES = 16 * 1024 * 1024;
+/** What a server takes ahead on a connection. */
+export const DEFAULT_SERVER_WINDOW_BYTES = 16 * 1024 * 1024;
+
+/**
+ * What a client takes ahead on a connection. It must fit into the kernel's buffers of one connection (4 MiB less
+ * overhead, by Linux' tcp_wmem): Node reads nothing from an HTTP/2 connection while a write to it is not complete, so
+ * two Node processes that both have more in flight than the kernel takes wait for each other for ever. One direction
+ * that always fits keeps the other going; it is this one, since the bulk comes from the nodes.
+ */
+export const DEFAULT_CLIENT_WINDOW_BYTES = 2 * 1024 * 1024;
 
 export interface ClientOptions {
-  /** HTTP/2 flow control window of connection and stream. */
+  /** HTTP/2 flow control window of connection and stream. A Unix socket to one of our servers wants 64 KiB. */
   readonly windowBytes?: number;
   readonly maxMessageBytes?: number;
   /** HTTP/2 pings while nothing else comes; none without. */
@@ -20,7 +29,7 @@ export interface ClientOptions {
 /** The channel options that every gRPC client of this project needs; merge others over them. */
 export function clientOptions(options: ClientOptions = {}): ChannelOptions {
   return {
-    'grpc-node.flow_control_window': options.windowBytes ?? DEFAULT_WINDOW_BYTES,
+    'grpc-node.flow_control_window': options.windowBytes ?? DEFAULT_CLIENT_WINDOW_BYTES,
     'grpc.max_receive_message_length': options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': -1,
     // Clients of one address would share a connection: an agent behind a load balancer would never reach the others.

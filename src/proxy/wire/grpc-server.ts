@@ -1,7 +1,7 @@
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
-import { DEFAULT_WINDOW_BYTES } from './client-options.ts';
+import { DEFAULT_SERVER_WINDOW_BYTES } from './client-options.ts';
 import { http2Servers, setServerWindow } from './grpc-internals.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES } from './handled-stream.ts';
 import { identity } from './services.ts';
@@ -36,7 +36,7 @@ export interface GrpcServer {
 
 /** A gRPC server on connections that are accepted elsewhere. */
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
-  const windowBytes = options.windowBytes ?? DEFAULT_WINDOW_BYTES;
+  const windowBytes = options.windowBytes ?? DEFAULT_SERVER_WINDOW_BYTES;
   const server = new Server({
     'grpc.enable_channelz': 0,
     'grpc.max_receive_message_length': options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
