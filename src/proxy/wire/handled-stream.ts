@@ -145,7 +145,7 @@ export abstract class HandledStream implements PacketStream {
     if (this.side.role === 'server') {
       // Node's clients, grpc-js among them, cancel by END_STREAM and RST_STREAM: a reset in the same read counts.
       setImmediate(() => {
-        if (!this.#deaf) this.conclude({ cause: 'half-close', code: OK, details: 'the client ended its side' });
+        if (!this.#deaf) this.conclude({ cause: 'half-close', code: OK, details: 'the client half-closed' });
       });
     } else if (this.#status !== undefined) {
       this.conclude(this.#status);
