@@ -148,6 +148,17 @@ describe('silent name servers', () => {
     server.close();
   });
 
+  test('that answered fast before are still asked until the time is over', async () => {
+    await set({ records: { 'late.test': ['127.0.0.5'] }, silent: /late/ }, { yieldAfterMs: HOUR });
+    // From these answers c-ares learns to expect the next one soon.
+    await Promise.all(Array.from({ length: 30 }, (_, i) => assert.rejects(addresses(`n${i}.test`))));
+    const late = addresses('late.test');
+    // One more than c-ares asks by itself.
+    await dns.asked(/late\.test A$/, 4);
+    dns.script = { records: { 'late.test': ['127.0.0.5'] } };
+    assert.deepEqual(await late, ['127.0.0.5']);
+  });
+
   test('do not keep the slots when there are more silent names than slots', async () => {
     await set(
       { records: { 'good.test': ['127.0.0.1'] }, silent: /silent/ },

@@ -17,30 +17,44 @@ export class NameServers {
   readonly servers: readonly string[];
   readonly #resolver: dns.Resolver;
 
-  /** The tries of a query together take about `timeoutMs`; the caller ends what takes longer. */
+  readonly #timeoutMs: number;
+
   constructor(servers: readonly string[], timeoutMs: number) {
     this.servers = servers;
-    // c-ares asks each server in turn and doubles its time-out after each round.
+    this.#timeoutMs = timeoutMs;
+    // c-ares asks each server in turn and doubles its time-out after each round: together about timeoutMs.
     const units = servers.length * (2 ** TRIES - 1);
     this.#resolver = new dns.Resolver({ timeout: Math.max(50, Math.floor(timeoutMs / units)), tries: TRIES });
     this.#resolver.setServers(servers);
   }
 
-  /** Rejects with a Fault `dns-failed` or `dns-timeout`; a name that does not exist is an empty answer. */
-  async query(name: string, family: 4 | 6): Promise<FamilyAnswer> {
-    try {
-      const records = await (family === 4
-        ? this.#resolver.resolve4(name, { ttl: true })
-        : this.#resolver.resolve6(name, { ttl: true }));
-      return {
-        addresses: records.map((record) => record.address),
-        ttlSeconds: Math.max(0, Math.min(...records.map((record) => record.ttl))),
-      };
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== undefined && NO_SUCH_NAME.has(code)) return { addresses: [], ttlSeconds: 0 };
-      throw dnsFault(error as NodeJS.ErrnoException);
+  /**
+   * Rejects with a Fault `dns-failed`, `dns-timeout` or `cancelled`; a name that does not exist is an empty answer. A
+   * query cannot be taken back from c-ares: on abort the caller has to stop waiting, then it runs out by itself.
+   */
+  async query(name: string, family: 4 | 6, signal: AbortSignal): Promise<FamilyAnswer> {
+    const startedAtMs = performance.now();
+    for (;;) {
+      try {
+        return await this.#ask(name, family);
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (code !== undefined && NO_SUCH_NAME.has(code)) return { addresses: [], ttlSeconds: 0 };
+        // A server that answered fast so far is given less time by c-ares than a name may need: ask again.
+        const early = performance.now() - startedAtMs < this.#timeoutMs * 0.8;
+        if (!(code === 'ETIMEOUT' && early) || signal.aborted) throw dnsFault(error as NodeJS.ErrnoException);
+      }
     }
+  }
+
+  async #ask(name: string, family: 4 | 6): Promise<FamilyAnswer> {
+    const records = await (family === 4
+      ? this.#resolver.resolve4(name, { ttl: true })
+      : this.#resolver.resolve6(name, { ttl: true }));
+    return {
+      addresses: records.map((record) => record.address),
+      ttlSeconds: Math.max(0, Math.min(...records.map((record) => record.ttl))),
+    };
   }
 
   /** Queries under way are cancelled. */

@@ -90,7 +90,7 @@ export function createResolver(options: ResolverOptions = {}): Resolver {
     try {
       const found = await lookUpFirst(
         names,
-        (candidate, family, signal) => slots.run(() => asked.query(candidate, family), signal),
+        (candidate, family, signal) => slots.run(() => asked.query(candidate, family, signal), signal),
         familyDelayMs,
         stop.signal,
       );
