@@ -120,7 +120,10 @@ export class ProxyAgent {
    * @param stop ends the agent at once
    */
   async run(stop: AbortSignal): Promise<AgentEnd> {
-    const onStop = (): void => this.#stop.abort();
+    const onStop = (): void => {
+      this.#stop.abort();
+      this.#drain.abort();
+    };
     if (stop.aborted) onStop();
     stop.addEventListener('abort', onStop);
     try {

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { type AgentTimes, defaultAgentTimes } from '../../src/proxy/agent/agent-options.ts';
+import { connectServer } from '../../src/proxy/agent/connect-server.ts';
+import { connectDestination } from '../../src/proxy/agent/destination.ts';
+import { type AgentEnd, ProxyAgent } from '../../src/proxy/agent/proxy-agent.ts';
+import { createResolver } from '../../src/proxy/agent/resolver.ts';
+import { channelCredentials } from '../../src/proxy/ops/channel-credentials.ts';
+import { silentLog } from '../../src/proxy/ops/log.ts';
+import { connectFault } from '../../src/proxy/ops/tls-errors.ts';
+import { loadClientTls } from '../../src/proxy/ops/tls-files.ts';
+import { type BufferBounds, defaultBufferBounds } from '../../src/proxy/wire/flow.ts';
+import type { TestServer } from './test-server.ts';
+
+/** What a test may change of the agent. */
+export interface RealAgentOptions {
+  identifiers?: string;
+  times?: Partial<AgentTimes>;
+  bounds?: BufferBounds;
+  publicStreams?: boolean;
+  drainTimeoutMs?: number;
+}
+
+/** A running agent of ours, connected to a test's server. */
+export interface RealAgent {
+  readonly agent: ProxyAgent;
+  /** Resolves when it ended by itself or was stopped. */
+  readonly ended: Promise<AgentEnd>;
+  stop(): Promise<void>;
+}
+
+/** Starts an agent and resolves when the server has it ready. It resolves names by the hosts file alone. */
+export async function startRealAgent(
+  server: TestServer,
+  agentId: string,
+  options: RealAgentOptions = {},
+): Promise<RealAgent> {
+  const { identifiers = '', publicStreams = false, bounds = defaultBufferBounds } = options;
+  const times = { ...defaultAgentTimes, ...options.times };
+  const tls = loadClientTls({ caFile: server.caFile, labels: { cert: 'cert', key: 'key', ca: 'ca' } });
+  const resolver = createResolver({ servers: ['127.0.0.1:9'] });
+  const agent = new ProxyAgent(
+    {
+      agentId,
+      identifiers,
+      version: 'test',
+      syncForever: false,
+      publicStreams,
+      drainTimeoutMs: options.drainTimeoutMs ?? 0,
+      bounds,
+      times,
+    },
+    {
+      log: silentLog,
+      connectDestination: (address, signal) => connectDestination(address, { resolver, signal }),
+      connectServer: (makeLink, signal) =>
+        connectServer(
+          {
+            host: '127.0.0.1',
+            port: server.server.agentPort,
+            credentials: () => channelCredentials(tls),
+            agentId,
+            identifiers,
+            version: 'test',
+            instance: randomBytes(8).toString('hex'),
+            token: async () => undefined,
+            publicStreams,
+            keepaliveMs: 3_600_000,
+            timeoutMs: times.connectTimeoutMs,
+            translate: (error, where) => connectFault(error.details, where),
+          },
+          makeLink,
+          signal,
+        ),
+    },
+  );
+  const stop = new AbortController();
+  const ended = agent.run(stop.signal).finally(() => resolver.close());
+  const isReady = (): boolean => {
+    const mine = [...server.server.backends.all()].find((backend) => backend.agentId === agentId);
+    return mine !== undefined && server.server.backends.registry.stateOf(mine)?.announced === true;
+  };
+  while (!isReady()) await new Promise((resolve) => setImmediate(resolve));
+  return {
+    agent,
+    ended,
+    stop: async () => {
+      stop.abort();
+      await ended;
+    },
+  };
+}
