@@ -79,7 +79,12 @@ test('a client with the right certificate is handed over with its socket working
 
 test('the end of one side leaves the other side open', async () => {
   const seen = await listening(server);
-  const socket = connect({ host: '127.0.0.1', port: seen.listener.port, ca: ca.cert, allowHalfOpen: true });
+  const socket = connect({
+    host: '127.0.0.1',
+    port: seen.listener.port,
+    ca: ca.cert,
+    allowHalfOpen: true,
+  } as object);
   const accepted = await seen.accepted;
   accepted.resume();
   socket.end();
@@ -221,7 +226,6 @@ test('closing cuts handshakes that are under way and says nothing about them', a
     onConnection: () => assert.fail('handed over after close'),
     onHandshakeError: (_, fault) => assert.fail(fault.message),
   });
-  // Its handshake cannot end, as the ClientHello never comes; the second connection shows that it was accepted.
   const silent = connectTcp({ host: '127.0.0.1', port: listener.port });
   silent.on('error', () => {});
   await once(silent, 'connect');

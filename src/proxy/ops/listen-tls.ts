@@ -29,6 +29,8 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
   let closed = false;
   const server = createServer({
     ...acceptOptions,
+    // Half-open only once the handshake is done: before it, the end of the client is a hang-up.
+    allowHalfOpen: false,
     ...options.tls.options,
     handshakeTimeout: options.handshakeTimeoutMs ?? 10_000,
     ...(options.alpn === undefined ? {} : { ALPNProtocols: [...options.alpn] }),
@@ -50,6 +52,7 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
   server.on('secureConnection', (socket) => {
     handshaking.delete(rawOf(socket));
     socket.on('error', () => {});
+    socket.allowHalfOpen = true;
     if (closed) {
       socket.destroy();
     } else if (options.alpn !== undefined && !socket.alpnProtocol) {
