@@ -1,0 +1,106 @@
+import { createServer, type Socket } from 'node:net';
+import { listenStub } from './grpc-stub.ts';
+import {
+  DESTINATION_HOSTS,
+  type DestinationMode,
+  type DestinationPorts,
+  nowMs,
+  type Reading,
+} from './messages.ts';
+import { freePort } from './ports.ts';
+import { answerCalls } from './worker.ts';
+
+/** The process behind the agent: sinks, sources and echoes on all destination addresses. */
+
+const BLOCK = Buffer.alloc(256 * 1024, 'k');
+
+let received = 0;
+let open = 0;
+let onIdle: (() => void) | undefined;
+
+const behaviours: Record<DestinationMode, (socket: Socket) => void> = {
+  sink: (socket) => {
+    socket.on('data', (chunk) => {
+      received += chunk.length;
+    });
+  },
+  echo: (socket) => {
+    socket.on('data', (chunk) => socket.write(chunk));
+  },
+  source: (socket) => {
+    let request = '';
+    socket.on('data', (chunk) => {
+      if (request.endsWith('\n')) return;
+      request += chunk.toString('latin1');
+      if (request.endsWith('\n')) supply(socket, Number(request) || Number.POSITIVE_INFINITY);
+    });
+    // An endless source would answer the peer's end with more bytes, for ever.
+    socket.on('end', () => socket.destroy());
+  },
+};
+
+function supply(socket: Socket, bytes: number): void {
+  let left = bytes;
+  const more = (): void => {
+    while (left > 0 && !socket.destroyed) {
+      const block = left < BLOCK.length ? BLOCK.subarray(0, left) : BLOCK;
+      left -= block.length;
+      if (!socket.write(block)) break;
+    }
+    if (left <= 0) socket.end();
+  };
+  socket.on('drain', more);
+  more();
+}
+
+/** Counts an open connection, and tells when the last one is closed. */
+function count(socket: Socket): void {
+  open++;
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    if (--open === 0) onIdle?.();
+  });
+}
+
+async function listen(mode: DestinationMode): Promise<number> {
+  const port = await freePort(DESTINATION_HOSTS);
+  await Promise.all(
+    DESTINATION_HOSTS.map(async (host) => {
+      const server = createServer({ noDelay: true }, (socket) => {
+        count(socket);
+        behaviours[mode](socket);
+      });
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen({ port, host, backlog: 511 }, resolve);
+      });
+    }),
+  );
+  return port;
+}
+
+let ports: DestinationPorts = { sink: 0, source: 0, echo: 0 };
+
+answerCalls({
+  listen: async (): Promise<DestinationPorts> => {
+    ports = { sink: await listen('sink'), source: await listen('source'), echo: await listen('echo') };
+    return ports;
+  },
+  listenStub: async (socketPath: string): Promise<void> => {
+    const onReceived = (bytes: number): void => {
+      received += bytes;
+    };
+    await listenStub(socketPath, ports, onReceived, count);
+  },
+  count: (): Reading => ({ count: received, atMs: nowMs() }),
+  /** Answers when no connection is open. */
+  idle: async (): Promise<Reading> => {
+    if (open > 0) {
+      await new Promise<void>((resolve) => {
+        onIdle = resolve;
+      });
+    }
+    onIdle = undefined;
+    return { count: received, atMs: nowMs() };
+  },
+});

@@ -1,0 +1,52 @@
+import { Bulk } from './load/bulk.ts';
+import { Dials } from './load/dials.ts';
+import { Echo } from './load/echo.ts';
+import type { Workload } from './load/workload.ts';
+import { type LatencySummary, type LoadOrder, nowMs, type Reading } from './messages.ts';
+import { answerCalls } from './worker.ts';
+
+/** The load generator: a process of its own that plays kube-apiserver, one workload at a time. */
+
+let workload: Workload | undefined;
+
+function make({ traffic, tunnels, entry, ports }: LoadOrder): Workload {
+  switch (traffic) {
+    case 'down':
+      return new Bulk('down', { entry, tunnels, port: ports.source });
+    case 'up':
+      return new Bulk('up', { entry, tunnels, port: ports.sink });
+    case 'echo':
+      return new Echo({ entry, tunnels, port: ports.echo });
+    case 'dials':
+      return new Dials({ entry, tunnels, port: ports.echo });
+  }
+}
+
+function current(): Workload {
+  if (workload === undefined) throw new Error('no workload runs');
+  return workload;
+}
+
+answerCalls({
+  start: async (order: LoadOrder): Promise<void> => {
+    workload = make(order);
+    await workload.start();
+  },
+  /** Latencies count from here; what was done before is in the reading. */
+  mark: (): Reading => {
+    current().mark();
+    return { count: current().count(), atMs: nowMs() };
+  },
+  count: (): Reading => ({ count: current().count(), atMs: nowMs() }),
+  stop: async (): Promise<LatencySummary & Reading> => {
+    const running = current();
+    // Before the tunnels close: the last messages of a stopping workload meet less load than those before.
+    const latencies = running.latencies();
+    await running.stop();
+    return { ...latencies, count: running.count(), atMs: nowMs() };
+  },
+  destroy: (): void => {
+    workload?.destroy();
+    workload = undefined;
+  },
+});

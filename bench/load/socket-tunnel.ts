@@ -1,0 +1,90 @@
+import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { READ_BUFFER } from './read-buffer.ts';
+import type { Tunnel, TunnelHandler } from './tunnel.ts';
+
+const HEAD_END = '\r\n\r\n';
+const MAX_HEAD_BYTES = 16 * 1024;
+
+/** A plain socket: to the destination itself, or through a CONNECT as kube-apiserver writes it. */
+export class SocketTunnel implements Tunnel {
+  readonly #socket: Socket;
+  readonly #handler: TunnelHandler;
+  /** The answer's head as far as it came; undefined once the tunnel is open. */
+  #head: string | undefined = '';
+  #closing = false;
+  #fault: string | undefined;
+
+  /** @param target what to send in a CONNECT; none means that the socket leads to the destination */
+  constructor(
+    where: { path: string } | { host: string; port: number },
+    target: string | undefined,
+    handler: TunnelHandler,
+  ) {
+    this.#handler = handler;
+    const onread = {
+      buffer: READ_BUFFER,
+      callback: (bytes: number, buffer: Uint8Array): boolean => {
+        this.#read((buffer as Buffer).subarray(0, bytes));
+        return true;
+      },
+    };
+    this.#socket = connect({ ...where, noDelay: true, onread } as unknown as TcpNetConnectOpts);
+    if (target === undefined) {
+      this.#socket.once('connect', () => this.#open());
+    } else {
+      this.#socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+    }
+    this.#socket.on('drain', () => this.#handler.onDrain());
+    this.#socket.on('error', (error) => {
+      this.#fault ??= error.message;
+    });
+    this.#socket.on('close', () => {
+      if (this.#closing) this.#handler.onClosed(undefined);
+      else this.#handler.onClosed(this.#fault ?? 'the tunnel ended by itself');
+    });
+  }
+
+  send(bytes: Buffer): boolean {
+    return this.#socket.write(bytes);
+  }
+
+  close(): void {
+    this.#closing = true;
+    this.#socket.end();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #open(): void {
+    this.#head = undefined;
+    this.#handler.onOpen();
+  }
+
+  #read(bytes: Buffer): void {
+    if (this.#head === undefined) {
+      this.#handler.onData(bytes);
+      return;
+    }
+    const before = this.#head.length;
+    this.#head += bytes.toString('latin1');
+    const end = this.#head.indexOf(HEAD_END);
+    if (end < 0) {
+      if (this.#head.length > MAX_HEAD_BYTES) this.#refuse('the answer to CONNECT has no end');
+      return;
+    }
+    if (!/^HTTP\/1\.[01] 200 /.test(this.#head)) {
+      this.#refuse(`CONNECT was answered ${JSON.stringify(this.#head.slice(0, 300))}`);
+      return;
+    }
+    const rest = bytes.subarray(end + HEAD_END.length - before);
+    this.#open();
+    if (rest.length > 0) this.#handler.onData(rest);
+  }
+
+  #refuse(fault: string): void {
+    this.#fault = fault;
+    this.#socket.destroy();
+  }
+}

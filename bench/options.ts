@@ -1,0 +1,129 @@
+import { parseArgs } from 'node:util';
+import { FRONTENDS, type FrontendKind } from './messages.ts';
+
+export const BENCH_NAMES = ['tunnel', 'bulk', 'echo', 'dials'];
+
+export const USAGE = `Usage: npm run bench -- NAME [--option=value]...
+
+  selection   choosing an agent: ns per dial (see selection.ts for its options)
+  tunnel      all of bulk, echo and dials
+  bulk        one direction as fast as it goes, down (to the frontend) and up
+  echo        64 bytes there and back, over tunnels that are open already
+  dials       open a tunnel, one echo, close it
+
+  --serve=CMD, --agent=CMD             the pair called "ours" (default: this checkout's build)
+  --peer-serve=CMD, --peer-agent=CMD   a flag-compatible pair to run beside it
+  --args=ARGS                          more flags for our server and agent (default: --v=1)
+  --peer-args=ARGS                     the same for the peer; repeated: each is run, and the better one counts
+  --only=ours|peer                     one of the two pairs
+  --frontend=connect,grpc              protocols of the frontend (default: both)
+  --tunnels=N,N                        tunnels at once (dials: in parallel) instead of the row's own numbers
+  --match=TEXT                         only rows whose name contains it
+  --rounds=N                           rounds (default 3)
+  --seconds=S                          length of one cell (default 2.5)
+  --warmup=S                           load before a cell is measured (default 0.5)
+  --no-ceiling                         do not measure the load generator itself
+  --json=FILE                          write everything that was measured to a file
+`;
+
+/** The command line of a pair: words, without a shell. */
+export interface PairCommands {
+  readonly serve: readonly string[];
+  readonly agent: readonly string[];
+  /** Further flags for both. */
+  readonly extra: readonly string[];
+}
+
+export interface BenchOptions {
+  readonly ours: PairCommands | undefined;
+  /** Variants of one peer that differ in their flags; none without a peer. */
+  readonly peers: readonly PairCommands[];
+  readonly frontends: readonly FrontendKind[];
+  readonly tunnels: readonly number[] | undefined;
+  readonly match: string;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmupSeconds: number;
+  readonly ceiling: boolean;
+  readonly jsonFile: string | undefined;
+}
+
+/** Reads the options of the tunnel benches. @throws Error with a sentence about the option that is wrong */
+export function readOptions(args: string[]): BenchOptions {
+  const { values } = parseArgs({
+    args,
+    options: {
+      serve: { type: 'string', default: 'node bin/konnectivity-ts.js serve' },
+      agent: { type: 'string', default: 'node bin/konnectivity-ts.js agent' },
+      'peer-serve': { type: 'string' },
+      'peer-agent': { type: 'string' },
+      args: { type: 'string', default: '--v=1' },
+      'peer-args': { type: 'string', multiple: true, default: ['--v=1'] },
+      only: { type: 'string' },
+      frontend: { type: 'string', default: FRONTENDS.join(',') },
+      tunnels: { type: 'string' },
+      match: { type: 'string', default: '' },
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '2.5' },
+      warmup: { type: 'string', default: '0.5' },
+      'no-ceiling': { type: 'boolean', default: false },
+      json: { type: 'string' },
+    },
+  });
+  const peerServe = values['peer-serve'];
+  const peerAgent = values['peer-agent'];
+  if ((peerServe === undefined) !== (peerAgent === undefined)) {
+    throw new Error('--peer-serve and --peer-agent go together');
+  }
+  const { only } = values;
+  if (only !== undefined && only !== 'ours' && only !== 'peer') {
+    throw new Error(`--only is ours or peer, not ${only}`);
+  }
+  if (only === 'peer' && peerServe === undefined) throw new Error('--only=peer needs --peer-serve');
+  const peers =
+    peerServe === undefined || peerAgent === undefined || only === 'ours'
+      ? []
+      : values['peer-args'].map((extra) => pair(peerServe, peerAgent, extra));
+  return {
+    ours: only === 'peer' ? undefined : pair(values.serve, values.agent, values.args),
+    peers,
+    frontends: list(values.frontend).map(frontend),
+    tunnels: values.tunnels === undefined ? undefined : list(values.tunnels).map((n) => count('tunnels', n)),
+    match: values.match,
+    rounds: count('rounds', values.rounds),
+    seconds: positive('seconds', values.seconds),
+    warmupSeconds: positive('warmup', values.warmup),
+    ceiling: !values['no-ceiling'],
+    jsonFile: values.json,
+  };
+}
+
+function pair(serve: string, agent: string, extra: string): PairCommands {
+  return { serve: words(serve), agent: words(agent), extra: words(extra) };
+}
+
+function words(text: string): string[] {
+  return text.split(' ').filter((word) => word !== '');
+}
+
+function list(text: string): string[] {
+  return text.split(',').filter((word) => word !== '');
+}
+
+function frontend(text: string): FrontendKind {
+  const kind = FRONTENDS.find((known) => known === text);
+  if (kind === undefined) throw new Error(`--frontend is connect or grpc, not ${text}`);
+  return kind;
+}
+
+function count(name: string, text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`--${name}: ${text} is not a count`);
+  return number;
+}
+
+function positive(name: string, text: string): number {
+  const number = Number(text);
+  if (!(number > 0)) throw new Error(`--${name}: ${text} is not a number of seconds`);
+  return number;
+}

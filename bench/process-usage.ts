@@ -1,0 +1,23 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+// The kernel reports these times in units of USER_HZ, which is 100 on every Linux architecture that Node runs on.
+const MS_PER_TICK = 10;
+
+/** CPU time of a process since its start, user and system together, in milliseconds (steps of 10). */
+export function cpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The second field is the command in parentheses, and may itself contain blanks and parentheses.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+}
+
+/** Most memory the process held since the start or resetPeakRss, in bytes. */
+export function peakRssBytes(pid: number): number {
+  const line = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(line?.[1] ?? 0) * 1024;
+}
+
+/** Makes peakRssBytes count from what the process holds now. */
+export function resetPeakRss(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}

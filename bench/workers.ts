@@ -1,0 +1,22 @@
+import { join } from 'node:path';
+import type { CleanUp } from './clean-up.ts';
+import type { DestinationPorts } from './messages.ts';
+import { WorkerProcess } from './worker-process.ts';
+
+/** The two processes around what is measured: load generator in front, destination behind. */
+export interface Workers {
+  readonly load: WorkerProcess;
+  readonly destination: WorkerProcess;
+  readonly ports: DestinationPorts;
+  /** The destination's own `ProxyService`, which the generator reaches without any proxy. */
+  readonly stubSocketPath: string;
+}
+
+export async function startWorkers(cleanUp: CleanUp): Promise<Workers> {
+  const load = new WorkerProcess('load.ts', cleanUp);
+  const destination = new WorkerProcess('destination.ts', cleanUp);
+  const ports = await destination.call<DestinationPorts>('listen');
+  const stubSocketPath = join(cleanUp.directory, 'stub.sock');
+  await destination.call('listenStub', stubSocketPath);
+  return { load, destination, ports, stubSocketPath };
+}
