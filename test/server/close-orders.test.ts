@@ -22,16 +22,16 @@ for (const publicStreams of [false, true]) {
     let server: TestServer;
     let agent: RealAgent;
     let target: Server;
-    const endpoints: Socket[] = [];
-    let accepted: (socket: Socket) => void = () => {};
+    /** Tunnels say their number first, so that both ends of each are known. */
+    const arrivals = new Map<number, (endpoint: Socket) => void>();
+    let last = 0;
 
     before(async () => {
       server = await TestServer.start({ publicStreams });
       agent = await startRealAgent(server, 'a', { publicStreams });
       target = createServer({ allowHalfOpen: true }, (socket) => {
         socket.on('error', () => {});
-        endpoints.push(socket);
-        accepted(socket);
+        socket.once('data', (number: Buffer) => arrivals.get(number.readUInt32BE(0))?.(socket));
       }).listen(0, '127.0.0.1');
       await once(target, 'listening');
     });
@@ -48,15 +48,14 @@ for (const publicStreams of [false, true]) {
       const start = descriptors();
       const one = async (): Promise<void> => {
         const client = await server.connectSocket();
-        const arrived = new Promise<Socket>((resolve) => {
-          const previous = accepted;
-          accepted = (socket) => {
-            accepted = previous;
-            resolve(socket);
-          };
-        });
+        const number = ++last;
+        const arrived = new Promise<Socket>((resolve) => arrivals.set(number, resolve));
         requestConnect(client, `127.0.0.1:${(target.address() as AddressInfo).port}`);
-        const [endpoint] = await Promise.all([arrived, readHead(client)]);
+        await readHead(client);
+        const bytes = Buffer.alloc(4);
+        bytes.writeUInt32BE(number);
+        client.write(bytes);
+        const endpoint = await arrived;
         client.on('data', () => {});
         const gone = [client, endpoint].map((socket) => once(socket, 'close'));
         end(client, endpoint);
