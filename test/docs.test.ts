@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { it } from 'node:test';
+import { closeReasons } from '../src/proxy/wire/close-reason.ts';
+
+const lines = (file: string): string[] => readFileSync(file, 'utf8').split('\n');
+
+it('docs/CLOSE-REASONS.md lists exactly the close reasons of the source', () => {
+  const documented = lines('docs/CLOSE-REASONS.md').flatMap((line) => /^\| `([a-z-]+)` \|/.exec(line)?.[1] ?? []);
+  assert.deepEqual(documented, [...closeReasons]);
+});
+
+it('every file that a README or docs page links to exists', () => {
+  const pages = ['README.md', 'CONTRIBUTING.md', 'docs/ARCHITECTURE.md', 'docs/COMPATIBILITY.md', 'docs/EXTENSIONS.md'];
+  for (const page of pages) {
+    const folder = page.startsWith('docs/') ? 'docs/' : '';
+    for (const [, target] of readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)) {
+      assert.doesNotThrow(() => readFileSync(new URL(`../${folder}${target}`, import.meta.url)), `${page}: ${target}`);
+    }
+  }
+});
+
+it('the README promises the command that CI runs', () => {
+  const command = 'npm ci && npm test';
+  assert.ok(readFileSync('README.md', 'utf8').includes(command));
+  assert.ok(lines('.ci/run').includes(command));
+});
