@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { Fault } from '../../src/proxy/ops/fault.ts';
 import { listenTcp } from '../../src/proxy/ops/listen-tcp.ts';

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type BigIntStats, lstatSync, unlinkSync } from 'node:fs';
+import { type BigIntStats, existsSync, lstatSync, unlinkSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { Fault } from './fault.ts';
@@ -64,8 +64,8 @@ async function bindBeside(server: Server, path: string, label: string, umask: nu
   try {
     await bindServer(server, () => listenWithUmask(server, name, umask), { address: path, label });
   } catch (error) {
-    const code = ((error as Fault).cause as NodeJS.ErrnoException | undefined)?.code;
-    if (code === 'ENOENT' || code === 'ENOTDIR') {
+    // libuv reports a missing directory as missing rights (EACCES), as on Windows.
+    if (!existsSync(dirname(path))) {
       throw new Fault(
         'socket-directory-missing',
         `${label} ${path}: the directory ${dirname(path)} does not exist`,
