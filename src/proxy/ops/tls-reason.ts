@@ -85,9 +85,18 @@ export function tlsReason(error: unknown): TlsReason {
 
 /** Code and message of an error in one string. */
 export function errorText(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return unframed(String(error));
   const { code } = error as NodeJS.ErrnoException;
   return code === undefined || error.message.includes(code) ? error.message : `${code}: ${error.message}`;
+}
+
+/** What grpc-js' status details say without its frame: `No connection established. Last error: X (time). Resolution note: `. */
+function unframed(text: string): string {
+  return text
+    .replace(/^.*Last error: /s, '')
+    .replace(/\.? Resolution note:.*$/s, '')
+    .replace(/ \(\d{4}-\d\d-\d\dT[^)]*\)/, '')
+    .replace(/^Error( \[\w+\])?: /, '');
 }
 
 /** The names of a certificate out of Node's mismatch error: `DNS:localhost, IP Address:127.0.0.1`. */
@@ -95,8 +104,6 @@ export function certificateNames(error: unknown): string | undefined {
   const { cert } = error as { cert?: { subjectaltname?: string; subject?: { CN?: string } } };
   if (cert?.subjectaltname !== undefined) return cert.subjectaltname;
   if (cert?.subject?.CN !== undefined) return `CN ${cert.subject.CN} and no alternative name`;
-  const found = /(?:altnames:(?!.*altnames:)|cert's list:|cert's CN:)\s*(.+?)\s*(?:\(\d{4}-|$)/.exec(
-    errorText(error),
-  );
+  const found = /(?:altnames:(?!.*altnames:)|cert's list:|cert's CN:)\s*(.+?)\s*$/.exec(errorText(error));
   return found?.[1] === undefined || found[1] === '' ? undefined : found[1];
 }
