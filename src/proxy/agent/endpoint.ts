@@ -56,7 +56,7 @@ export class Endpoint {
     this.#parts = parts;
     this.#socket = socket;
     const flow = carrier.features.has('flow');
-    this.#outflow = new Outflow(flow);
+    this.#outflow = new Outflow(flow, () => carrier.send(window(connectId, 0)));
     this.#inflow = new Inflow({
       flow,
       bounds: parts.bounds,
@@ -93,8 +93,12 @@ export class Endpoint {
     this.#inflow.received(data.length, this.#socket.writableLength);
   }
 
-  /** WINDOW from the server. */
+  /** WINDOW from the server: a grant, or (0) the word that it used all it had. */
   granted(bytes: number): void {
+    if (bytes === 0) {
+      this.#inflow.senderBlocked(this.#socket.writableLength);
+      return;
+    }
     if (this.#outflow.grant(bytes)) this.#maybeResume();
   }
 

@@ -59,7 +59,7 @@ export class Tunnel implements FrontendTunnel {
     this.startedAtMs = parts.startedAtMs;
     this.#onEnd = parts.onEnd;
     const flow = carrier.features.has('flow');
-    this.#outflow = new Outflow(flow);
+    this.#outflow = new Outflow(flow, () => carrier.send(window(connectId, 0)));
     this.#inflow = new Inflow({
       flow,
       bounds: parts.bounds,
@@ -101,8 +101,12 @@ export class Tunnel implements FrontendTunnel {
     }
   }
 
-  /** WINDOW from the agent. */
+  /** WINDOW from the agent: a grant, or (0) the word that it used all it had. */
   granted(bytes: number): void {
+    if (bytes === 0) {
+      this.#inflow.senderBlocked(this.frontend.bufferedBytes);
+      return;
+    }
     if (this.#outflow.grant(bytes)) this.#maybeResume();
   }
 

@@ -27,16 +27,22 @@ export const defaultBufferBounds: BufferBounds = {
 
 /** Sender's side: how much may still be sent. Towards a peer without `flow` the credit never ends. */
 export class Outflow {
+  readonly #tellBlocked: () => void;
   #credit: number;
 
-  constructor(flow: boolean) {
+  /** @param tellBlocked sends WINDOW with 0: the receiver learns that its window is the limit */
+  constructor(flow: boolean, tellBlocked: () => void) {
     this.#credit = flow ? INITIAL_WINDOW_BYTES : Number.POSITIVE_INFINITY;
+    this.#tellBlocked = tellBlocked;
   }
 
   /** Takes `bytes` that are being sent; false when the source must now be paused. */
   take(bytes: number): boolean {
-    this.#credit -= bytes;
-    return this.#credit > 0;
+    const before = this.#credit;
+    this.#credit = before - bytes;
+    if (this.#credit > 0) return true;
+    if (before > 0) this.#tellBlocked();
+    return false;
   }
 
   /** Adds a grant; true when the source may go on. */
@@ -88,10 +94,19 @@ export class Inflow {
     const consumed = this.#received - bufferedBytes;
     if (consumed > this.#consumed) {
       this.#consumed = consumed;
-      if (this.#stallTimer !== undefined && bufferedBytes <= this.#options.bounds.softBytes) this.#unwatch();
-      else this.#stallTimer?.refresh();
+      if (this.#stallTimer !== undefined) {
+        this.#unwatch();
+        if (bufferedBytes > this.#options.bounds.softBytes) this.#watch(bufferedBytes);
+      }
     }
-    if (this.#options.flow) this.#maybeGrant(bufferedBytes);
+    if (this.#options.flow) this.#maybeGrant();
+  }
+
+  /** The sender used all its credit. When nothing waits here, the window is the limit, not the reader: it grows. */
+  senderBlocked(bufferedBytes: number): void {
+    if (this.#ended || bufferedBytes > 0 || this.#window >= MAX_WINDOW_BYTES) return;
+    this.#window *= 2;
+    this.#maybeGrant();
   }
 
   /** The tunnel ended; nothing is granted or watched any more. */
@@ -100,11 +115,7 @@ export class Inflow {
     this.#unwatch();
   }
 
-  #maybeGrant(bufferedBytes: number): void {
-    // The sender used all it had and nothing waits here: the window was the limit, not the reader.
-    if (this.#granted <= this.#received && bufferedBytes === 0 && this.#window < MAX_WINDOW_BYTES) {
-      this.#window *= 2;
-    }
+  #maybeGrant(): void {
     const grant = this.#window - (this.#granted - this.#consumed);
     if (grant < this.#window / 4) return;
     this.#granted += grant;

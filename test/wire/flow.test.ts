@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type BufferBounds,
+  defaultBufferBounds,
+  INITIAL_WINDOW_BYTES,
+  Inflow,
+  MAX_WINDOW_BYTES,
+  Outflow,
+} from '../../src/proxy/wire/flow.ts';
+
+function inflow(flow = true, bounds: BufferBounds = defaultBufferBounds) {
+  const grants: number[] = [];
+  let slow = 0;
+  const receiver = new Inflow({
+    flow,
+    bounds,
+    grant: (bytes) => grants.push(bytes),
+    onSlowConsumer: () => slow++,
+  });
+  return { receiver, grants, slow: () => slow };
+}
+
+describe('the sender of a direction', () => {
+  it('stops at zero credit, says so once, and goes on with a grant', () => {
+    let blocked = 0;
+    const sender = new Outflow(true, () => blocked++);
+    assert.equal(sender.take(INITIAL_WINDOW_BYTES - 1), true);
+    assert.equal(sender.take(100), false);
+    assert.equal(sender.take(100), false);
+    assert.equal(blocked, 1);
+    assert.equal(sender.grant(100), false);
+    assert.equal(sender.grant(1000), true);
+    assert.equal(sender.take(2000), false);
+    assert.equal(blocked, 2);
+  });
+
+  it('never stops towards a peer without flow control', () => {
+    const sender = new Outflow(false, () => assert.fail('nothing may be sent'));
+    assert.equal(sender.take(Number.MAX_SAFE_INTEGER), true);
+  });
+
+  it('ignores negative grants', () => {
+    const sender = new Outflow(true, () => {});
+    sender.take(INITIAL_WINDOW_BYTES);
+    assert.equal(sender.grant(-5), false);
+    assert.equal(sender.grant(5), true);
+  });
+});
+
+describe('the receiver of a direction', () => {
+  it('grants what left it, in quarters of the window', () => {
+    const { receiver, grants } = inflow();
+    const quarter = INITIAL_WINDOW_BYTES / 4;
+    receiver.received(quarter - 1, 0);
+    assert.deepEqual(grants, []);
+    receiver.received(1, 0);
+    assert.deepEqual(grants, [quarter]);
+  });
+
+  it('grants nothing for what still waits in it', () => {
+    const { receiver, grants } = inflow();
+    receiver.received(INITIAL_WINDOW_BYTES, INITIAL_WINDOW_BYTES);
+    assert.deepEqual(grants, []);
+    receiver.progressed(0);
+    assert.deepEqual(grants, [INITIAL_WINDOW_BYTES]);
+  });
+
+  it('doubles the window when the sender was blocked and nothing waits, up to 16 MiB', () => {
+    const { receiver, grants } = inflow();
+    for (let i = 0; i < 20; i++) receiver.senderBlocked(0);
+    const sum = grants.reduce((total, grant) => total + grant, 0);
+    assert.equal(sum, MAX_WINDOW_BYTES - INITIAL_WINDOW_BYTES);
+  });
+
+  it('does not grow for a slow reader', () => {
+    const { receiver, grants } = inflow();
+    receiver.received(1000, 1000);
+    receiver.senderBlocked(1000);
+    assert.deepEqual(grants, []);
+  });
+
+  it('grants nothing to a peer without flow control', () => {
+    const { receiver, grants } = inflow(false);
+    receiver.received(10 * INITIAL_WINDOW_BYTES, 0);
+    assert.deepEqual(grants, []);
+  });
+
+  it('gives a reader up at once when more than the hard bound waits', () => {
+    const { receiver, slow } = inflow(false, { softBytes: 10, hardBytes: 100, stallMs: 3_600_000 });
+    receiver.received(100, 100);
+    assert.equal(slow(), 0);
+    receiver.received(1, 101);
+    assert.equal(slow(), 1);
+    receiver.received(100, 201);
+    assert.equal(slow(), 1);
+  });
+
+  it('gives a reader up that takes nothing for the stall time while more than the soft bound waits', async () => {
+    await new Promise<void>((resolve) => {
+      const receiver = new Inflow({
+        flow: false,
+        bounds: { softBytes: 10, hardBytes: 100, stallMs: 20 },
+        grant: () => {},
+        onSlowConsumer: resolve,
+      });
+      receiver.received(11, 11);
+    });
+  });
+
+  it('keeps a slow reader that takes something', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { receiver, slow } = inflow(false, { softBytes: 10, hardBytes: 1000, stallMs: 30 });
+    receiver.received(100, 100);
+    for (let left = 90; left > 20; left -= 10) {
+      t.mock.timers.tick(29);
+      receiver.progressed(left);
+    }
+    assert.equal(slow(), 0);
+    receiver.end();
+    t.mock.timers.tick(1000);
+    assert.equal(slow(), 0);
+  });
+});
