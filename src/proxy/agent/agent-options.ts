@@ -10,8 +10,12 @@ export interface AgentTimes {
   readonly firstRetriesMs: readonly number[];
   readonly retryMs: number;
   readonly retryForMs: number;
+  /** A stream that lived shorter than this and was lost does not begin the quick retries anew. */
+  readonly steadyMs: number;
   /** For one attempt: connection, TLS and the server's response headers. */
   readonly connectTimeoutMs: number;
+  /** How long a server may take to end a stream that was closed here before it is reset. */
+  readonly closeMs: number;
   /** For one dial: name look-up and connection together. */
   readonly dialTimeoutMs: number;
   /** How long an endpoint may take nothing of what is left for it after the end. */
@@ -32,7 +36,9 @@ export const defaultAgentTimes: AgentTimes = {
   firstRetriesMs: [200, 500],
   retryMs: 1_000,
   retryForMs: 120_000,
+  steadyMs: 10_000,
   connectTimeoutMs: 10_000,
+  closeMs: 1_000,
   dialTimeoutMs: 5_000,
   lingerMs: 30_000,
   leaveReplacedMs: 1_000,

@@ -13,7 +13,7 @@ export function agentReadiness(agent: ProxyAgent, verbose: boolean): { ready: bo
   if (since !== undefined) {
     notes.push(`leaving (since ${since.toISOString()}, ${tunnels} tunnels and ${pendingDials} dials left)`);
   }
-  if (!ready) notes.push(agent.lastFault === undefined ? 'not connected yet' : agent.lastFault.line);
+  if (!ready) notes.push(whyNot(agent));
   if (ready && !verbose) return { ready, text: notes.length === 0 ? 'ok' : `ok: ${notes.join('; ')}` };
   const check = ready
     ? `[+]server-connected ok (${streams} of ${agent.servers.serverCount} servers)`
@@ -24,4 +24,10 @@ export function agentReadiness(agent: ProxyAgent, verbose: boolean): { ready: bo
     ready ? 'readyz check passed' : 'readyz check failed',
   ];
   return { ready, text: `${lines.join('\n')}\n` };
+}
+
+function whyNot(agent: ProxyAgent): string {
+  const silent = [...agent.servers.links.keys()];
+  if (silent.length > 0) return `no answer from ${silent.slice(0, 5).join(', ')}`;
+  return agent.lastFault === undefined ? 'not connected yet' : agent.lastFault.line;
 }

@@ -4,10 +4,12 @@ import { Fault, oneLine } from '../ops/fault.ts';
 import { clientOptions } from '../wire/client-options.ts';
 import { openPacketStream } from '../wire/client-stream.ts';
 import { FEATURES_KEY, featureList, INSTANCE_KEY, negotiate, VERSION_KEY } from '../wire/extension.ts';
+import { UNAVAILABLE } from '../wire/handled-stream.ts';
 import type { PacketStream } from '../wire/packet-stream.ts';
 import { RpcError } from '../wire/rpc-error.ts';
 import { CONNECT_PATH } from '../wire/services.ts';
 import type { ServerIdentity, ServerLink } from './server-link.ts';
+import { serverRefusal } from './server-refusal.ts';
 
 /** Where and as whom an agent connects. */
 export interface ServerAddress {
@@ -29,6 +31,9 @@ export interface ServerAddress {
   translate(error: RpcError, server: string): Fault;
 }
 
+/** Streams of the public implementation cannot ping: HTTP/2 keepalive does, as often as Go servers allow. */
+const GO_PING_MS = 35_000;
+
 /**
  * Makes the link in the step in which the stream's packets begin to flow.
  * @param release closes the connection; called by the link when its stream ended
@@ -47,7 +52,9 @@ export async function connectServer(
   const target = `${isIPv6(server.host) ? `[${server.host}]` : server.host}:${server.port}`;
   const metadata = await requestMetadata(server);
   const client = new Client(target, server.credentials(), {
-    ...clientOptions({ keepaliveTimeMs: server.keepaliveMs }),
+    ...clientOptions({
+      keepaliveTimeMs: server.publicStreams ? Math.min(server.keepaliveMs, GO_PING_MS) : server.keepaliveMs,
+    }),
   });
   const attempt = AbortSignal.any([signal, AbortSignal.timeout(server.timeoutMs)]);
   try {
@@ -70,7 +77,11 @@ export async function connectServer(
         `server ${target} gave no answer within ${server.timeoutMs / 1000} s`,
       );
     }
-    throw error instanceof RpcError ? server.translate(error, target) : error;
+    if (!(error instanceof RpcError)) throw error;
+    // Of a connection that does not come to be, grpc-js says UNAVAILABLE; all other codes are the server's word.
+    throw error.code === UNAVAILABLE
+      ? server.translate(error, target)
+      : serverRefusal(target, error.code, error.details);
   }
 }
 
@@ -82,8 +93,18 @@ async function requestMetadata(server: ServerAddress): Promise<Metadata> {
   metadata.set(FEATURES_KEY, featureList);
   metadata.set(INSTANCE_KEY, server.instance);
   const token = await server.token();
-  if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
+  if (token !== undefined) metadata.set('authorization', `Bearer ${checkedToken(token)}`);
   return metadata;
+}
+
+/** An error of grpc-js about a bad header would print it. */
+function checkedToken(token: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new Fault(
+    'token-malformed',
+    'the service account token is empty, or has characters that cannot be sent',
+    'check the file of --service-account-token-path',
+  );
 }
 
 function readIdentity(headers: Metadata): ServerIdentity | Fault {

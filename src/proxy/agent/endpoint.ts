@@ -5,6 +5,7 @@ import type { Feature } from '../wire/extension.ts';
 import { type BufferBounds, Inflow, MAX_DATA_BYTES, Outflow } from '../wire/flow.ts';
 import type { Packet } from '../wire/packet.ts';
 import { closeResponse, window } from '../wire/packets.ts';
+import { WriteQueue } from './write-queue.ts';
 
 /** The stream to the server, as an endpoint sees it. */
 export interface EndpointCarrier {
@@ -30,7 +31,7 @@ export interface EndpointParts {
   readonly lingerMs: number;
   /** The tunnel is over: told once, before the server is. */
   readonly onEnd: (endpoint: Endpoint, reason: CloseReason) => void;
-  /** The socket is closed, which can be later. */
+  /** The socket is closed, which can be later; told once. */
   readonly onClosed: (endpoint: Endpoint) => void;
 }
 
@@ -43,10 +44,12 @@ export class Endpoint {
   bytesToServer = 0;
   readonly #parts: EndpointParts;
   readonly #socket: Socket;
+  readonly #queue: WriteQueue;
   readonly #inflow: Inflow;
   readonly #outflow: Outflow;
   #closeReason: CloseReason | undefined;
   #paused = false;
+  #closed = false;
 
   constructor(parts: EndpointParts) {
     const { carrier, connectId, socket } = parts;
@@ -55,6 +58,7 @@ export class Endpoint {
     this.address = parts.address;
     this.#parts = parts;
     this.#socket = socket;
+    this.#queue = new WriteQueue(socket);
     const flow = carrier.features.has('flow');
     this.#outflow = new Outflow(flow, () => carrier.send(window(connectId, 0)));
     this.#inflow = new Inflow({
@@ -69,16 +73,15 @@ export class Endpoint {
   start(): void {
     const socket = this.#socket;
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
-    socket.on('drain', () => this.#inflow.progressed(socket.writableLength));
-    socket.on('end', () => this.#onEof());
-    socket.on('error', (error: NodeJS.ErrnoException) => this.#onError(error));
-    socket.on('close', () => {
-      // A socket that closes without a word (destroyed below us) still ends its tunnel.
-      this.#onEof();
-      this.#parts.onClosed(this);
+    socket.on('drain', () => {
+      this.#queue.drained();
+      this.#inflow.progressed(this.#queue.bufferedBytes);
     });
+    socket.on('end', () => this.#onEof());
+    socket.on('error', (error: NodeJS.ErrnoException) => this.#lost(error.code ?? error.message));
+    socket.on('close', () => this.#onClose());
     // An error between the connect and now was seen by nobody.
-    if (socket.destroyed) socket.emit('close', true);
+    if (socket.destroyed) this.#onClose();
   }
 
   get closeReason(): CloseReason | undefined {
@@ -89,8 +92,8 @@ export class Endpoint {
   fromServer(data: Buffer): void {
     if (this.#closeReason !== undefined || data.length === 0) return;
     this.bytesFromServer += data.length;
-    this.#socket.write(data);
-    this.#inflow.received(data.length, this.#socket.writableLength);
+    this.#queue.write(data);
+    this.#inflow.received(data.length, this.#queue.bufferedBytes);
   }
 
   /** WINDOW from the server: a grant, or (0) the word that it used all it had. */
@@ -115,14 +118,33 @@ export class Endpoint {
 
   /** The stream to the server is gone: the destination must not take this for an orderly end. */
   serverLost(): void {
-    if (this.#end('server-lost')) this.#socket.resetAndDestroy();
+    if (this.#end('server-lost')) this.#reset();
   }
 
   /** Ended by the agent: both sides are told, the destination by a reset. */
   cut(reason: CloseReason): void {
     if (!this.#end(reason)) return;
     this.#parts.carrier.send(closeResponse(this.connectId, reason));
-    this.#socket.resetAndDestroy();
+    this.#reset();
+  }
+
+  /** Resolves when the kernel has everything that was written to the destination, or the socket is closed. */
+  whenWritten(): Promise<void> {
+    const socket = this.#socket;
+    if (this.#closed || socket.writableFinished) return Promise.resolve();
+    return new Promise((resolve) => {
+      socket.once('finish', resolve);
+      socket.once('close', () => resolve());
+    });
+  }
+
+  /** Closes the socket of a tunnel that has ended, whatever is left in it. Resolves when it is closed. */
+  discard(): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#socket.once('close', () => resolve());
+      this.#reset();
+    });
   }
 
   #onData(chunk: Buffer): void {
@@ -157,24 +179,37 @@ export class Endpoint {
     this.#finish();
   }
 
-  #onError(error: NodeJS.ErrnoException): void {
+  #lost(why: string): void {
     if (!this.#end('endpoint-lost')) return;
-    this.#parts.carrier.send(
-      closeResponse(this.connectId, `${this.address}: ${error.code ?? error.message}`),
-    );
+    this.#parts.carrier.send(closeResponse(this.connectId, `${this.address}: ${why}`));
+  }
+
+  #onClose(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#lost(codeOf(this.#socket.errored));
+    this.#queue.clear();
+    this.#parts.onClosed(this);
+  }
+
+  #reset(): void {
+    this.#queue.clear();
+    this.#socket.resetAndDestroy();
   }
 
   #finish(): void {
     const socket = this.#socket;
     socket.resume();
     if (socket.destroyed) return;
-    let left = socket.writableLength;
+    let left = this.#queue.bufferedBytes;
     const linger = setInterval(() => {
-      if (socket.writableLength > 0 && socket.writableLength < left) left = socket.writableLength;
-      else socket.destroy();
+      const now = this.#queue.bufferedBytes;
+      if (now === 0) socket.destroy();
+      else if (now < left) left = now;
+      else this.#reset();
     }, this.#parts.lingerMs);
     socket.once('close', () => clearInterval(linger));
-    socket.end(() => {
+    this.#queue.end(() => {
       if (socket.readableEnded) socket.destroy();
       else socket.once('end', () => socket.destroy());
     });
@@ -187,4 +222,8 @@ export class Endpoint {
     this.#parts.onEnd(this, reason);
     return true;
   }
+}
+
+function codeOf(error: Error | null): string {
+  return (error as NodeJS.ErrnoException | null)?.code ?? error?.message ?? 'closed';
 }

@@ -11,8 +11,8 @@ export interface LeavingOptions {
   links(): readonly ServerLink[];
   /** Tunnels and pending dials over all streams. */
   busy(): number;
-  /** Nothing is left, or the time is over: the agent may exit. */
-  onDone(): void;
+  /** Nothing is left, or (`deadline`) the time is over: the agent may exit. */
+  onDone(deadline: boolean): void;
 }
 
 /**
@@ -24,7 +24,7 @@ export class Leaving {
   since: Date | undefined;
   readonly #options: LeavingOptions;
   #idleTimer: NodeJS.Timeout | undefined;
-  #idleForMs: number | undefined;
+  #idleSinceMs: number | undefined;
   #deadlineTimer: NodeJS.Timeout | undefined;
   #ended = false;
 
@@ -47,7 +47,7 @@ export class Leaving {
       this.#deadlineTimer = setTimeout(() => {
         log.warning('Drain timeout: closing what is left', { left: busy() });
         for (const link of links()) link.cutAll('drain-deadline');
-        this.#done();
+        this.#done(true);
       }, drainTimeoutMs);
     }
     this.changed();
@@ -56,21 +56,21 @@ export class Leaving {
   /** Tunnels, dials, streams or what the servers say changed. */
   changed(): void {
     if (this.since === undefined || this.#ended) return;
+    clearTimeout(this.#idleTimer);
     if (this.#options.busy() > 0) {
-      clearTimeout(this.#idleTimer);
-      this.#idleTimer = undefined;
-      this.#idleForMs = undefined;
+      this.#idleSinceMs = undefined;
       return;
     }
-    const waitMs = this.#waitMs();
-    // A shorter wait replaces a longer one; a longer one never prolongs what runs.
-    if (this.#idleForMs !== undefined && this.#idleForMs <= waitMs) return;
-    clearTimeout(this.#idleTimer);
-    this.#idleForMs = waitMs;
-    this.#idleTimer = setTimeout(() => {
-      this.#options.log.info(1, 'Leaving: nothing is left');
-      this.#done();
-    }, waitMs);
+    // What the servers say may shorten the wait, and prolong it: the agent that was to replace this one may leave too.
+    this.#idleSinceMs ??= performance.now();
+    const idleMs = performance.now() - this.#idleSinceMs;
+    this.#idleTimer = setTimeout(
+      () => {
+        this.#options.log.info(1, 'Leaving: nothing is left');
+        this.#done(false);
+      },
+      Math.max(0, this.#waitMs() - idleMs),
+    );
   }
 
   end(): void {
@@ -86,8 +86,8 @@ export class Leaving {
     return streams.every((link) => link.replacements > 0) ? times.leaveReplacedMs : times.leaveLingerMs;
   }
 
-  #done(): void {
+  #done(deadline: boolean): void {
     this.end();
-    this.#options.onDone();
+    this.#options.onDone(deadline);
   }
 }

@@ -1,12 +1,14 @@
 import type { Socket } from 'node:net';
-import type { Fault } from '../ops/fault.ts';
+import { Fault } from '../ops/fault.ts';
 import type { Log } from '../ops/log.ts';
 import type { Status } from '../wire/packet.ts';
 import { Probe, type ProbeTimes } from '../wire/probe.ts';
 import type { ProxyAgentOptions } from './agent-options.ts';
 import type { MakeLink } from './connect-server.ts';
+import type { Endpoint } from './endpoint.ts';
 import { Leaving } from './leaving.ts';
 import { ServerLink, type ServerLinkOptions } from './server-link.ts';
+import { statusWords } from './server-refusal.ts';
 import { ServerSet } from './server-set.ts';
 import { StatusAnnouncer } from './status-announcer.ts';
 
@@ -48,7 +50,7 @@ export class ProxyAgent {
     failedConnects: 0,
   };
   readonly servers: ServerSet;
-  /** Why the last attempt to reach a server failed; undefined after a success. */
+  /** Why the last attempt to reach a server failed, or a stream was lost; undefined after a success. */
   lastFault: Fault | undefined;
   readonly #parts: ProxyAgentParts;
   readonly #log: Log;
@@ -57,6 +59,13 @@ export class ProxyAgent {
   readonly #leaving: Leaving;
   readonly #announcer: StatusAnnouncer;
   readonly #probes = new Map<ServerLink, Probe>();
+  /** Streams that have not ended, those that never joined the set too. */
+  readonly #links = new Set<ServerLink>();
+  /** Streams whose last probe was not answered in time. */
+  readonly #suspects = new Set<ServerLink>();
+  /** Endpoints whose socket is not closed. */
+  readonly #endpoints = new Set<Endpoint>();
+  #deadlineOver = false;
   #pendingDials = 0;
   #liveTunnels = 0;
 
@@ -86,7 +95,10 @@ export class ProxyAgent {
       log: parts.log.named('leaving'),
       links: () => [...this.servers.links.values()],
       busy: () => this.#liveTunnels + this.#pendingDials,
-      onDone: () => this.#stop.abort(),
+      onDone: (deadline) => {
+        this.#deadlineOver = deadline;
+        this.#stop.abort();
+      },
     });
   }
 
@@ -112,7 +124,9 @@ export class ProxyAgent {
 
   /** Streams to servers whose last probe was answered. */
   get healthyStreams(): number {
-    return this.servers.links.size;
+    let healthy = 0;
+    for (const link of this.servers.links.values()) if (!this.#suspects.has(link)) healthy++;
+    return healthy;
   }
 
   /**
@@ -134,7 +148,8 @@ export class ProxyAgent {
     } finally {
       stop.removeEventListener('abort', onStop);
     }
-    return this.#close(stop.aborted);
+    await this.#close(stop);
+    return stop.aborted ? 'stopped' : 'left';
   }
 
   /**
@@ -150,7 +165,9 @@ export class ProxyAgent {
 
   readonly #makeLink: MakeLink = (server, stream, release) => {
     const link = new ServerLink(server, stream, release, this.#linkOptions());
-    // The first packet on a stream says whether this agent may be chosen; also on one that turns out a duplicate.
+    this.#links.add(link);
+    // The first packet on a stream lets the server choose it. Not one that is closed again at once.
+    if (this.servers.links.has(server.serverId)) return link;
     link.announce({
       ...this.status,
       serverIds: [...new Set([...this.servers.links.keys(), server.serverId])],
@@ -168,6 +185,8 @@ export class ProxyAgent {
     });
     const probe = new Probe(link, this.#probeTimes(link), {
       onSuspect: (suspect) => {
+        if (suspect) this.#suspects.add(link);
+        else this.#suspects.delete(link);
         if (suspect) this.#log.warning('Server does not answer', { serverID: server.serverId });
         else this.#log.info(1, 'Server answers again', { serverID: server.serverId });
       },
@@ -199,6 +218,7 @@ export class ProxyAgent {
           this.#liveTunnels++;
           this.counts.tunnels++;
           this.counts.openEndpoints++;
+          this.#endpoints.add(endpoint);
         } else if (fault !== undefined) {
           this.counts.failedDials++;
           if (fault.code === 'timeout' || fault.code === 'dns-timeout') this.counts.timedOutDials++;
@@ -216,21 +236,23 @@ export class ProxyAgent {
           reason,
         });
       },
-      onEndpointClosed: () => {
+      onEndpointClosed: (_link, endpoint) => {
         this.counts.openEndpoints--;
+        this.#endpoints.delete(endpoint);
       },
       onStatus: () => this.#leaving.changed(),
       onEnd: (link, end) => {
         this.#probes.get(link)?.stop();
         this.#probes.delete(link);
-        const known = this.servers.links.get(link.server.serverId) === link;
-        this.servers.lost(link);
-        if (known && !this.#stop.signal.aborted) {
-          this.#log.info(1, 'Lost the stream to a server', {
-            serverID: link.server.serverId,
-            reason: end.details,
-          });
+        this.#suspects.delete(link);
+        this.#links.delete(link);
+        const { serverId } = link.server;
+        if (this.servers.links.get(serverId) === link && !this.#stop.signal.aborted) {
+          const reason = statusWords(end.code, end.details);
+          this.lastFault = new Fault('server-lost', `lost the stream to server ${serverId}: ${reason}`);
+          this.#log.info(1, 'Lost the stream to a server', { serverID: serverId, reason });
         }
+        this.servers.lost(link);
         this.#changed();
       },
     };
@@ -241,15 +263,28 @@ export class ProxyAgent {
     this.#leaving.changed();
   }
 
-  #close(stopped: boolean): AgentEnd {
+  /** Ends all streams. What is left for destinations is still written, unless the agent was stopped or out of time. */
+  async #close(stop: AbortSignal): Promise<void> {
     this.#drain.abort();
     this.#leaving.end();
     this.#announcer.stop();
-    for (const link of [...this.servers.links.values()]) {
-      if (stopped) link.cutAll('stopping');
-      link.end();
-    }
     for (const probe of this.#probes.values()) probe.stop();
-    return stopped ? 'stopped' : 'left';
+    const links = [...this.#links];
+    if (stop.aborted) for (const link of links) link.cutAll('stopping');
+    await Promise.all(links.map((link) => link.close(this.options.times.closeMs)));
+    if (!this.#deadlineOver) await this.#written(stop);
+    await Promise.all([...this.#endpoints].map((endpoint) => endpoint.discard()));
+  }
+
+  /** Resolves when the kernel has all bytes for destinations, or at the signal. Each socket is bounded by `lingerMs`. */
+  async #written(stop: AbortSignal): Promise<void> {
+    if (stop.aborted) return;
+    let onStop = (): void => {};
+    const stopped = new Promise<void>((resolve) => {
+      onStop = resolve;
+      stop.addEventListener('abort', onStop, { once: true });
+    });
+    await Promise.race([stopped, Promise.all([...this.#endpoints].map((one) => one.whenWritten()))]);
+    stop.removeEventListener('abort', onStop);
   }
 }

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
-import { Fault } from '../ops/fault.ts';
+import type { Fault } from '../ops/fault.ts';
 import type { CloseReason } from '../wire/close-reason.ts';
 import { ClosedIds } from '../wire/closed-ids.ts';
 import { encodeFrame } from '../wire/encode.ts';
 import type { Feature } from '../wire/extension.ts';
 import type { BufferBounds } from '../wire/flow.ts';
-import { type Packet, PacketType, type Status } from '../wire/packet.ts';
+import { NO_CONNECT_ID, type Packet, PacketType, type Status } from '../wire/packet.ts';
 import type { PacketStream, StreamEnd } from '../wire/packet-stream.ts';
 import {
   closeDial,
@@ -19,6 +19,7 @@ import {
 } from '../wire/packets.ts';
 import type { ProbeTarget } from '../wire/probe.ts';
 import { Endpoint, type EndpointCarrier } from './endpoint.ts';
+import { MOST_PENDING_DIALS, StreamDials } from './stream-dials.ts';
 
 /** What a link needs from its agent. */
 export interface ServerLinkOptions {
@@ -26,8 +27,12 @@ export interface ServerLinkOptions {
   connect(address: string, signal: AbortSignal): Promise<Socket>;
   readonly bounds: BufferBounds;
   readonly lingerMs: number;
+  /** Default 10,000. */
+  readonly mostPendingDials?: number;
+  /** What may wait of answers that the server asked for and does not read; default 4 MiB. Above, the stream ends. */
+  readonly mostAnswerBytes?: number;
   onDial(link: ServerLink, dialId: bigint, address: string): void;
-  /** A dial ended: with a tunnel, or a failure. */
+  /** A dial that onDial was told of ended: with a tunnel, a failure, or (neither) cancelled. */
   onDialEnd(
     link: ServerLink,
     dialId: bigint,
@@ -49,6 +54,8 @@ export interface ServerIdentity {
   readonly features: ReadonlySet<Feature>;
 }
 
+const MOST_ANSWER_BYTES = 4 * 1024 * 1024;
+
 /** The one stream to one server, with the dials and endpoints that it asked for. */
 export class ServerLink implements EndpointCarrier, ProbeTarget {
   readonly server: ServerIdentity;
@@ -60,13 +67,19 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
   readonly #stream: PacketStream;
   readonly #options: ServerLinkOptions;
   readonly #release: () => void;
-  readonly #dials = new Map<bigint, AbortController>();
+  readonly #dials: StreamDials;
   readonly #endpoints = new Map<number, Endpoint>();
   readonly #closed = new ClosedIds();
   readonly #waiting = new Set<Endpoint>();
+  /** Towards Go servers: tunnels that no DATA came for yet, by dial ID. */
+  readonly #unused = new Map<bigint, Endpoint>();
+  readonly #mostAnswerBytes: number;
   #lastConnectId = 0;
+  #answerBytes = 0;
+  #closing = false;
   #ended = false;
-  #drainSent = false;
+  #announced: Buffer | undefined;
+  #onOver: (() => void)[] = [];
 
   /** @param release closes the stream's connection; called once, when the stream ended */
   constructor(server: ServerIdentity, stream: PacketStream, release: () => void, options: ServerLinkOptions) {
@@ -75,6 +88,8 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     this.#stream = stream;
     this.#options = options;
     this.#release = release;
+    this.#mostAnswerBytes = options.mostAnswerBytes ?? MOST_ANSWER_BYTES;
+    this.#dials = this.#makeDials();
     stream.attach({
       onPacket: (packet) => this.#onPacket(packet),
       onDrain: () => this.#onDrain(),
@@ -125,24 +140,33 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     return packet.type === PacketType.PONG && packet.amount === number;
   }
 
-  /** Tells the agent's state: STATUS to a server of ours, DRAIN (once) to a Go server. */
+  /** Tells the agent's state if it changed: STATUS to a server of ours, DRAIN (once) to a Go server. */
   announce(state: Status): void {
-    if (this.ours) this.send(status(state));
-    else if (state.leaving && !this.#drainSent) {
-      this.#drainSent = true;
-      this.send(drain());
-    }
+    if (!this.ours && !state.leaving) return;
+    const frame = encodeFrame(this.ours ? status(state) : drain());
+    if (this.#announced?.equals(frame) === true) return;
+    this.#announced = frame;
+    this.sendFrame(frame);
   }
 
   /** Closes every tunnel and gives up every dial; the stream stays. */
   cutAll(reason: CloseReason): void {
-    for (const controller of this.#dials.values()) controller.abort();
+    this.#dials.cancelAll();
     for (const endpoint of [...this.#endpoints.values()]) endpoint.cut(reason);
   }
 
-  /** Ends the stream in order. */
-  end(): void {
-    this.#stream.end();
+  /** Ends the stream in order, or by a reset when the server takes longer. Resolves when it has ended. */
+  close(withinMs: number): Promise<void> {
+    if (this.#ended) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.abort('the server did not end the stream'), withinMs);
+      this.#onOver.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+      this.#closing = true;
+      this.#stream.end();
+    });
   }
 
   /** Ends the stream at once. */
@@ -156,18 +180,21 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     switch (packet.type) {
       case PacketType.DATA: {
         const endpoint = this.#endpoints.get(packet.connectId);
-        if (endpoint !== undefined) endpoint.fromServer(packet.data);
-        else if (!this.#closed.has(packet.connectId)) this.#unknown(packet.connectId);
+        if (endpoint !== undefined) {
+          if (this.#unused.size > 0) this.#unused.delete(endpoint.dialId);
+          endpoint.fromServer(packet.data);
+        } else if (!this.#closed.has(packet.connectId)) this.#unknown(packet.connectId);
         return;
       }
       case PacketType.WINDOW:
         this.#endpoints.get(packet.connectId)?.granted(packet.amount);
         return;
       case PacketType.DIAL_REQ:
-        void this.#dial(packet.dialId, packet.address, packet.protocol);
+        // A stream that is being closed cannot carry the answer: the server learns from its end.
+        if (!this.#closing) this.#dials.start(packet.dialId, packet.address, packet.protocol);
         return;
       case PacketType.DIAL_CLS:
-        this.#dials.get(packet.dialId)?.abort();
+        if (!this.#dials.cancel(packet.dialId)) this.#unused.get(packet.dialId)?.closedByFrontend();
         return;
       case PacketType.CLOSE_REQ: {
         const endpoint = this.#endpoints.get(packet.connectId);
@@ -176,7 +203,7 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
         return;
       }
       case PacketType.PING:
-        if (this.features.has('ping')) this.send(pong(packet.amount));
+        if (this.features.has('ping') && packet.amount >= 0) this.#answer(pong(packet.amount));
         return;
       case PacketType.STATUS:
         if (packet.status === null || !this.ours) return;
@@ -187,47 +214,23 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     }
   }
 
-  async #dial(dialId: bigint, address: string, protocol: string): Promise<void> {
-    if (protocol !== 'tcp') {
-      this.send(
-        dialFailure(
-          dialId,
-          `dial ${address}: protocol ${JSON.stringify(protocol)} is not supported, only tcp`,
-        ),
-      );
-      return;
-    }
-    if (this.#dials.has(dialId)) {
-      this.send(dialFailure(dialId, `dial ${address}: a dial with the same ID is pending already`));
-      return;
-    }
-    const controller = new AbortController();
-    this.#dials.set(dialId, controller);
-    this.#options.onDial(this, dialId, address);
-    try {
-      const socket = await this.#options.connect(address, controller.signal);
-      this.#dials.delete(dialId);
-      if (this.#ended || controller.signal.aborted) {
-        socket.destroy();
-        this.#options.onDialEnd(this, dialId, address, undefined);
-        if (!this.#ended) this.send(closeDial(dialId));
-        return;
-      }
-      this.#establish(dialId, address, socket);
-    } catch (error) {
-      this.#dials.delete(dialId);
-      const fault = error instanceof Fault ? error : new Fault('failed', `dial ${address}: ${String(error)}`);
-      this.#options.onDialEnd(
-        this,
-        dialId,
-        address,
-        undefined,
-        controller.signal.aborted ? undefined : fault,
-      );
-      // A dial that was given up gets no answer beyond the sign that it ended.
-      if (!this.#ended)
-        this.send(controller.signal.aborted ? closeDial(dialId) : dialFailure(dialId, fault.message));
-    }
+  #makeDials(): StreamDials {
+    const { connect, mostPendingDials = MOST_PENDING_DIALS, onDial, onDialEnd } = this.#options;
+    return new StreamDials({
+      connect,
+      mostPending: mostPendingDials,
+      onStart: (dialId, address) => onDial(this, dialId, address),
+      onConnected: (dialId, address, socket) => this.#establish(dialId, address, socket),
+      onFailed: (dialId, address, fault, started) => {
+        if (started) onDialEnd(this, dialId, address, undefined, fault);
+        this.#answer(dialFailure(dialId, fault.message));
+      },
+      onCancelled: (dialId, address) => {
+        onDialEnd(this, dialId, address, undefined);
+        // No answer beyond the sign that it ended.
+        this.#answer(closeDial(dialId));
+      },
+    });
   }
 
   #establish(dialId: bigint, address: string, socket: Socket): void {
@@ -243,23 +246,36 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
       onEnd: (ended, reason) => {
         this.#endpoints.delete(connectId);
         this.#waiting.delete(ended);
+        this.#unused.delete(dialId);
         this.#closed.add(connectId);
         this.#options.onTunnelEnd(this, ended, reason);
       },
       onClosed: (ended) => this.#options.onEndpointClosed(this, ended),
     });
     this.#endpoints.set(connectId, endpoint);
+    // A Go server passes a DIAL_CLS on that crossed the answer, and closes nothing. Ours takes care of it itself.
+    if (!this.ours) this.#unused.set(dialId, endpoint);
     this.#options.onDialEnd(this, dialId, address, endpoint);
     this.send(dialResponse(dialId, connectId));
     endpoint.start();
   }
 
   #unknown(connectId: number): void {
+    if (connectId === NO_CONNECT_ID) return;
     this.#closed.add(connectId);
-    this.send(closeResponse(connectId, 'Unknown connectID'));
+    this.#answer(closeResponse(connectId, 'Unknown connectID'));
+  }
+
+  /** Sends what the server caused by a packet of its own, and holds the bound on that. */
+  #answer(packet: Packet): void {
+    const frame = encodeFrame(packet);
+    if (this.sendFrame(frame)) return;
+    this.#answerBytes += frame.length;
+    if (this.#answerBytes > this.#mostAnswerBytes) this.abort('the server does not read what it asks for');
   }
 
   #onDrain(): void {
+    this.#answerBytes = 0;
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const endpoint of waiting) endpoint.linkDrained();
@@ -268,10 +284,11 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
   #onEnd(end: StreamEnd): void {
     if (this.#ended) return;
     this.#ended = true;
-    for (const controller of this.#dials.values()) controller.abort();
+    this.#dials.cancelAll();
     for (const endpoint of [...this.#endpoints.values()]) endpoint.serverLost();
     this.#waiting.clear();
     this.#release();
     this.#options.onEnd(this, end);
+    for (const over of this.#onOver) over();
   }
 }

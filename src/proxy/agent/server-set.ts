@@ -18,6 +18,9 @@ export interface ServerSetOptions {
   onFailure(fault: Fault): void;
 }
 
+/** However many servers are said to be there, no more than this many streams are held. */
+const MOST_SERVERS = 1_000;
+
 /**
  * Keeps one stream to each server: connects until it holds as many as the servers say there are. Which server answers
  * is up to the address (a balancer, DNS); a stream that reaches a server already held is closed again.
@@ -26,7 +29,10 @@ export class ServerSet {
   readonly links = new Map<string, ServerLink>();
   readonly #options: ServerSetOptions;
   readonly #delay: RetryDelay;
+  readonly #joinedAtMs = new WeakMap<ServerLink, number>();
   #serverCount = 1;
+  /** A stream was lost: the next attempt waits, lest a server that drops every stream at once be asked in a loop. */
+  #lost = false;
   /** Ends the wait that the loop is in, if it is in one. */
   #wake: () => void = () => {};
 
@@ -39,11 +45,12 @@ export class ServerSet {
     return this.#serverCount;
   }
 
-  /** The link ended: the set forgets it and looks for a server again, at once. */
+  /** The link ended: the set forgets it and looks for a server again, soon. */
   lost(link: ServerLink): void {
     if (this.links.get(link.server.serverId) !== link) return;
     this.links.delete(link.server.serverId);
-    this.#delay.lost();
+    this.#delay.lost(performance.now() - (this.#joinedAtMs.get(link) ?? 0));
+    this.#lost = true;
     this.#wake();
   }
 
@@ -52,13 +59,18 @@ export class ServerSet {
     const { syncForever, times } = this.#options;
     let failures = 0;
     while (!signal.aborted) {
+      if (this.#lost) {
+        this.#lost = false;
+        await this.#sleep(this.#delay.next(), signal);
+        continue;
+      }
       if (this.#complete()) {
         await this.#sleep(syncForever ? times.syncIntervalCapMs : undefined, signal);
-        if (!syncForever || signal.aborted) continue;
+        if (!syncForever || signal.aborted || this.#lost) continue;
       }
       const outcome = await this.#attempt(signal, failures);
       failures = outcome === 'failed' ? failures + 1 : 0;
-      if (outcome !== 'joined') await this.#sleep(this.#delay.next(), signal);
+      if (outcome !== 'joined' && !this.#lost) await this.#sleep(this.#delay.next(), signal);
     }
   }
 
@@ -67,7 +79,7 @@ export class ServerSet {
   }
 
   async #attempt(signal: AbortSignal, failures: number): Promise<'joined' | 'known' | 'failed'> {
-    const { log, onJoin, onFailure } = this.#options;
+    const { log, times, onJoin, onFailure } = this.#options;
     let link: ServerLink;
     try {
       link = await this.#options.connect(signal);
@@ -86,13 +98,14 @@ export class ServerSet {
       return 'failed';
     }
     if (!link.open) return 'failed';
-    this.#serverCount = Math.max(1, link.server.serverCount);
+    this.#serverCount = Math.min(Math.max(1, link.server.serverCount), MOST_SERVERS);
     if (this.links.has(link.server.serverId)) {
       log.info(4, 'Reached a server that is known already', { serverID: link.server.serverId });
-      link.end();
+      void link.close(times.closeMs);
       return 'known';
     }
     this.links.set(link.server.serverId, link);
+    this.#joinedAtMs.set(link, performance.now());
     this.#delay.reached();
     onJoin(link);
     return 'joined';
