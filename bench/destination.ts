@@ -15,7 +15,7 @@ import { answerCalls } from './worker.ts';
 const BLOCK = Buffer.alloc(256 * 1024, 'k');
 
 let received = 0;
-let open = 0;
+const open = new Set<Socket>();
 let onIdle: (() => void) | undefined;
 
 const behaviours: Record<DestinationMode, (socket: Socket) => void> = {
@@ -53,12 +53,24 @@ function supply(socket: Socket, bytes: number): void {
   more();
 }
 
+/** Resolves when no connection is open. */
+async function untilIdle(): Promise<Reading> {
+  if (open.size > 0) {
+    await new Promise<void>((resolve) => {
+      onIdle = resolve;
+    });
+  }
+  onIdle = undefined;
+  return { count: received, atMs: nowMs() };
+}
+
 /** Counts an open connection, and tells when the last one is closed. */
 function count(socket: Socket): void {
-  open++;
+  open.add(socket);
   socket.on('error', () => {});
   socket.on('close', () => {
-    if (--open === 0) onIdle?.();
+    open.delete(socket);
+    if (open.size === 0) onIdle?.();
   });
 }
 
@@ -93,14 +105,10 @@ answerCalls({
     await listenStub(socketPath, ports, onReceived, count);
   },
   count: (): Reading => ({ count: received, atMs: nowMs() }),
-  /** Answers when no connection is open. */
-  idle: async (): Promise<Reading> => {
-    if (open > 0) {
-      await new Promise<void>((resolve) => {
-        onIdle = resolve;
-      });
-    }
-    onIdle = undefined;
-    return { count: received, atMs: nowMs() };
+  idle: untilIdle,
+  /** Cuts what is left of a cell that failed, so that the next one does not pay for it. */
+  reset: async (): Promise<void> => {
+    for (const socket of open) socket.destroy();
+    await untilIdle();
   },
 });

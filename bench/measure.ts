@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Entry, LatencySummary, LoadOrder, Reading, Traffic } from './messages.ts';
 import type { Pair } from './pair.ts';
-import { cpuMs, peakRssBytes, resetPeakRss } from './process-usage.ts';
+import { cpuMs, machineCpuMs, peakRssBytes, resetPeakRss } from './process-usage.ts';
 import type { Row } from './rows.ts';
 import type { Workers } from './workers.ts';
 
@@ -16,6 +16,8 @@ export interface Sample extends LatencySummary {
   /** Share of one core that the load generator and the destination used; near 1, the figure is theirs. */
   readonly loadBusy: number;
   readonly destinationBusy: number;
+  /** Cores that the rest of the machine kept busy meanwhile: what disturbed the cell. */
+  readonly othersBusy: number;
 }
 
 export interface MeasureTimes {
@@ -72,37 +74,40 @@ export async function measure(
     for (const pid of pids.slice(2)) resetPeakRss(pid);
 
     const before = await read(workers, traffic, 'mark');
-    const cpuBefore = pids.map(cpuMs);
+    const cpuBefore = [...pids.map(cpuMs), machineCpuMs()];
     await delay(times.seconds * 1000);
     let after = await read(workers, traffic, 'count');
-    let cpuAfter = pids.map(cpuMs);
+    let cpuAfter = [...pids.map(cpuMs), machineCpuMs()];
     const peaks = pids.map(peakRssBytes);
     const stopped = await load.call<LatencySummary & Reading>('stop');
     const idle = await destination.call<Reading>('idle');
     if (traffic === 'dials') {
       // Closing belongs to a dial: what the proxy put off is waited for and counted.
       after = { count: stopped.count, atMs: idle.atMs };
-      cpuAfter = pids.map(cpuMs);
+      cpuAfter = [...pids.map(cpuMs), machineCpuMs()];
     }
 
     const elapsedMs = after.atMs - before.atMs;
     const units = (after.count - before.count) / unitOf(traffic);
     if (units <= 0) throw new Error('nothing came through');
-    const cpu = (i: number): number => (cpuAfter[i] ?? 0) - (cpuBefore[i] ?? 0);
+    const spent = cpuAfter.map((ms, i) => ms - (cpuBefore[i] ?? 0));
+    const machineMs = spent.pop() ?? 0;
+    const [loadMs = 0, destinationMs = 0, serverMs = 0, agentMs = 0] = spent;
     return {
       rate: units / (elapsedMs / 1000),
-      serverCpuUs: (cpu(2) * 1000) / units,
-      agentCpuUs: (cpu(3) * 1000) / units,
+      serverCpuUs: (serverMs * 1000) / units,
+      agentCpuUs: (agentMs * 1000) / units,
       serverPeakRssBytes: peaks[2] ?? 0,
       agentPeakRssBytes: peaks[3] ?? 0,
-      loadBusy: cpu(0) / elapsedMs,
-      destinationBusy: cpu(1) / elapsedMs,
+      loadBusy: loadMs / elapsedMs,
+      destinationBusy: destinationMs / elapsedMs,
+      othersBusy: Math.max(0, machineMs - loadMs - destinationMs - serverMs - agentMs) / elapsedMs,
       p50Us: stopped.p50Us,
       p99Us: stopped.p99Us,
     };
   } catch (error) {
     await load.call('destroy');
-    await destination.call('idle').catch(() => {});
+    await destination.call('reset');
     const about = pair?.ended === undefined ? '' : `${pair.ended}; `;
     throw new Error(`${about}${(error as Error).message}`);
   }

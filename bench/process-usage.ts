@@ -11,6 +11,19 @@ export function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
 }
 
+/**
+ * CPU time of all processes of the machine, and what the host took away (steal), in milliseconds. Interrupts are left
+ * out: the kernel does not charge them to the process that caused them either.
+ */
+export function machineCpuMs(): number {
+  const [user = 0, nice = 0, system = 0, , , , , steal = 0] = (
+    /^cpu +(.+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? ''
+  )
+    .split(' ')
+    .map(Number);
+  return (user + nice + system + steal) * MS_PER_TICK;
+}
+
 /** Most memory the process held since the start or resetPeakRss, in bytes. */
 export function peakRssBytes(pid: number): number {
   const line = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));

@@ -16,12 +16,13 @@ const HEADS = [
   'agent MB',
   'load busy',
   'dest busy',
+  'others busy',
   'ceiling',
 ] as const;
 
 const NOTES = `Pairs of figures are ours/peer. CPU: us per MB, echo or dial. MB: peak memory of the process in the cell. busy: share of
-one core that load generator and destination used; near 100 % the row shows their limit. ceiling: the same load without
-a proxy between the two. MB/s: a million bytes a second, where they arrive.`;
+one core that load generator, destination and the rest of the machine used; near 100 % the row shows their limit.
+ceiling: the same load without a proxy between the two. MB/s: a million bytes a second, where they arrive.`;
 
 /** The summary as text: one line per row, aligned, with what the columns mean, and every failed cell. */
 export function formatTable(rows: readonly Row[], results: Results): string {
@@ -60,6 +61,7 @@ function formatRow(row: Row, results: Results): string[] {
     both((sample) => figure(sample.agentPeakRssBytes / 1e6)),
     both((sample) => percent(sample.loadBusy)),
     both((sample) => percent(sample.destinationBusy)),
+    both((sample) => percent(sample.othersBusy)),
     ceiling === undefined ? '-' : figure(ceiling.rate),
   ];
 }

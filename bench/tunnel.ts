@@ -58,7 +58,8 @@ async function runRows(rows: Row[], options: BenchOptions, cleanUp: CleanUp): Pr
     const runners = await startRunners(frontend, options, workers, pki, cleanUp);
     for (let round = 0; round < options.rounds; round++) {
       for (const row of own) {
-        for (const runner of runners) {
+        // Turn about, so that none always runs behind the same one.
+        for (const runner of round % 2 === 0 ? runners : runners.toReversed()) {
           if (round < runner.rounds) await runCell(workers, row, runner, options, results, progress);
         }
       }
