@@ -76,6 +76,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
       socket.setNoDelay(true);
+      // HTTP/2 knows no half-open connection. Node's would keep the session of a client that is gone until a ping fails.
+      socket.allowHalfOpen = false;
       injector.injectConnection(socket);
     },
     get sessions() {
