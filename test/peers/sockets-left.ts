@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+
+const GIVE_UP_MS = 10_000;
+
+/** TCP sockets and listeners that this process has open. */
+export function openSockets(): number {
+  return process.getActiveResourcesInfo().filter((name) => /^(TCP|TLS)/.test(name)).length;
+}
+
+/** Resolves when no more than `before` are open; fails when some stay. */
+export async function noSocketsLeft(before = 0): Promise<void> {
+  await until(() => openSockets() <= before, `all sockets closed but ${before}`);
+}
+
+/** Resolves when `condition` holds; for state that no event tells of. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const startedMs = performance.now();
+  while (!condition()) {
+    assert.ok(performance.now() - startedMs < GIVE_UP_MS, `never came: ${what}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
