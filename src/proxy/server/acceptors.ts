@@ -11,9 +11,7 @@ import type { PacketStream } from '../wire/packet-stream.ts';
 import { serverPacketStream } from '../wire/server-stream.ts';
 import { CONNECT_PATH, PROXY_PATH } from '../wire/services.ts';
 import { agentService } from './agent-service.ts';
-
 import { acceptHttp2Preface } from './authority/accept-http2-preface.ts';
-
 import type { Backends } from './backends.ts';
 import { ConnectFrontend } from './connect-frontend.ts';
 import { type DialDesk, newDialId } from './dial-desk.ts';
@@ -40,6 +38,8 @@ export class Acceptors {
   readonly #parts: AcceptorsOptions;
   readonly #grpcServers: GrpcServer[] = [];
   readonly #connectSockets = new Set<Socket>();
+  /** Accepted for gRPC, and not asked for anything yet. */
+  readonly #openingSockets = new Set<Socket>();
 
   constructor(parts: AcceptorsOptions) {
     this.#parts = parts;
@@ -102,7 +102,7 @@ export class Acceptors {
 
   /** Closes what was accepted; listeners are closed by their owner. */
   async close(): Promise<void> {
-    for (const socket of this.#connectSockets) socket.destroy();
+    for (const socket of [...this.#connectSockets, ...this.#openingSockets]) socket.destroy();
     await Promise.all(this.#grpcServers.map((server) => server.close()));
   }
 
@@ -135,11 +135,16 @@ export class Acceptors {
     });
     if (!unix) return (socket) => grpc.injectConnection(socket);
     return (socket) => {
+      this.#openingSockets.add(socket);
       acceptHttp2Preface(socket, { timeoutMs: times.headTimeoutMs }).then(
-        () => grpc.injectConnection(socket),
-        (error: unknown) => {
+        () => {
+          this.#openingSockets.delete(socket);
+          grpc.injectConnection(socket);
+        },
+        (fault: Fault) => {
+          this.#openingSockets.delete(socket);
           socket.destroy();
-          log.info(2, 'A connection to the frontend socket is not gRPC', { reason: String(error) });
+          log.info(2, 'A connection to the frontend socket is not gRPC', { reason: fault.line });
         },
       );
     };

@@ -1,39 +1,33 @@
 /**
- * Code lengths of HPACK's Huffman code (RFC 7541, appendix B) for the bytes that have at most 15 bits: all printable
- * ASCII but the backslash. The code is canonical, so the lengths are enough to decode it.
+ * Code lengths in bits of HPACK's Huffman code (RFC 7541, appendix B) for the bytes 0 to 255, as base-36 digits. The
+ * code is canonical, so the lengths are enough to decode it.
  */
-const LENGTHS: readonly (readonly [bits: number, bytes: string])[] = [
-  [5, '012aceiost'],
-  [6, ' %-./3456789=A_bdfghlmnpru'],
-  [7, ':BCDEFGHIJKLMNOPQRSTUVWYjkqvwxyz'],
-  [8, '&*,;XZ'],
-  [10, '!"()?'],
-  [11, "'+|"],
-  [12, '#>'],
-  [13, '\u0000$@[]~'],
-  [14, '^}'],
-  [15, '<`{'],
-];
+const LENGTHS =
+  'dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6ca' +
+  'd67777777777777777777777878djde6f56565666577666567655677777fbeds' +
+  'kmkkmmmnmnnnnnonoomnonnnnlmnmnnomlkmmnnlnmmolmnnllmlnmnnkmmmnmmn' +
+  'qqkjmnmpqqqrrqopjlqrrqrollqqsrrrkoklmllnmmppooqnqrqqrrrrrsrrrrrq';
 
-const LONGEST_BITS = 15;
+const LONGEST_BITS = 30;
 
 /** By length in bits: the first code of that length, and the bytes that have one, in the order of their codes. */
 const BY_LENGTH = tables();
 
-function tables(): ReadonlyMap<number, { readonly first: number; readonly bytes: string }> {
-  const map = new Map<number, { first: number; bytes: string }>();
+function tables(): ReadonlyMap<number, { readonly first: number; readonly bytes: readonly string[] }> {
+  const map = new Map<number, { first: number; bytes: string[] }>();
   let next = 0;
-  let bitsBefore = 0;
-  for (const [bits, bytes] of LENGTHS) {
-    next <<= bits - bitsBefore;
-    map.set(bits, { first: next, bytes });
+  for (let bits = 1; bits <= LONGEST_BITS; bits++) {
+    next *= 2;
+    const bytes = Array.from(LENGTHS, (digit, byte) => (Number.parseInt(digit, 36) === bits ? byte : -1))
+      .filter((byte) => byte >= 0)
+      .map((byte) => String.fromCharCode(byte));
+    if (bytes.length > 0) map.set(bits, { first: next, bytes });
     next += bytes.length;
-    bitsBefore = bits;
   }
   return map;
 }
 
-/** Decodes a Huffman-coded string; undefined when it holds a byte outside the table above. */
+/** Decodes a Huffman-coded string to one character per byte; undefined when it is not well formed. */
 export function decodeHuffman(coded: Uint8Array): string | undefined {
   let text = '';
   let code = 0;

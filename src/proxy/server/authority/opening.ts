@@ -2,6 +2,8 @@ import { mendAuthority } from './header-block.ts';
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 const FRAME_HEAD_BYTES = 9;
+/** The largest frame that may be sent before the other side has allowed more (RFC 9113, 6.5.2). */
+const MAX_FRAME_BYTES = 16_384;
 const [HEADERS, SETTINGS, CONTINUATION] = [1, 4, 9] as const;
 const [ACK, END_HEADERS, PADDED, PRIORITY] = [0x1, 0x4, 0x8, 0x20] as const;
 
@@ -83,10 +85,20 @@ function blockAt(bytes: Buffer, at: number): { readonly mended: Buffer; readonly
   const asSent = bytes.subarray(at, last.end);
   const block = mendAuthority(Buffer.concat(fragments));
   if (block === undefined || (last.flags & END_HEADERS) === 0) return { mended: asSent, end: last.end };
-  // Padding and priority mean nothing to what is behind us, so the new frame goes without; one frame is enough, as
-  // a block that came in one is no longer now than the frame size allows.
-  const flags = (first.flags & ~(PADDED | PRIORITY)) | END_HEADERS;
-  return { mended: frame(HEADERS, flags, first.streamId, block), end: last.end };
+  // Padding and priority mean nothing to what is behind us, so the new frames go without.
+  return { mended: framesOf(block, first), end: last.end };
+}
+
+/** A header block as HEADERS and as many CONTINUATION frames as the default frame size asks for. */
+function framesOf(block: Buffer, first: Frame): Buffer {
+  const frames: Buffer[] = [];
+  for (let at = 0; at < block.length; at += MAX_FRAME_BYTES) {
+    const part = block.subarray(at, at + MAX_FRAME_BYTES);
+    const end = at + part.length === block.length ? END_HEADERS : 0;
+    const flags = at === 0 ? first.flags & ~(PADDED | PRIORITY | END_HEADERS) : 0;
+    frames.push(frame(at === 0 ? HEADERS : CONTINUATION, flags | end, first.streamId, part));
+  }
+  return Buffer.concat(frames);
 }
 
 function fragmentOf({ flags, payload }: Frame): Buffer {
