@@ -190,16 +190,17 @@ describe('Huffman-coded values', () => {
     const text = `${all.filter((c) => c !== '\x7f').join('')}${'aceiost'.repeat(200)}`;
     client.request({ ':path': '/', x: text }).on('error', () => {});
     const find = (): string | undefined => {
-      for (let at = 0; at < block.length - 3; at++) {
-        // A Huffman-coded string of 127 bytes or more.
-        if (block[at] !== 0xff) continue;
-        const [low, high] = [block[at + 1] as number, block[at + 2] as number];
-        if (low < 0x80 || high >= 0x80) continue;
-        const length = 127 + (low & 0x7f) + (high << 7);
-        const decoded = decodeHuffman(block.subarray(at + 3, at + 3 + length));
-        if (decoded !== undefined && decoded.length > 100) return decoded;
-      }
-      return undefined;
+      // The name is a literal of one byte, "x" plain or Huffman-coded; a value of 127 bytes or more follows.
+      const name = [Buffer.from([1, 0x78, 0xff]), Buffer.from([0x81, 0xf3, 0xff])].map((b) =>
+        block.indexOf(b),
+      );
+      const at = Math.max(...name);
+      if (at < 0 || at + 5 > block.length) return undefined;
+      const [low, high] = [block[at + 3] as number, block[at + 4] as number];
+      assert.ok(low >= 0x80 && high < 0x80, 'the length has two bytes');
+      const start = at + 5;
+      const end = start + 127 + (low & 0x7f) + (high << 7);
+      return end > block.length ? undefined : decodeHuffman(block.subarray(start, end));
     };
     while (find() === undefined) await new Promise((resolve) => setImmediate(resolve));
     assert.equal(find(), text);
