@@ -6,16 +6,27 @@ import { closeReasons } from '../src/proxy/wire/close-reason.ts';
 const lines = (file: string): string[] => readFileSync(file, 'utf8').split('\n');
 
 it('docs/CLOSE-REASONS.md lists exactly the close reasons of the source', () => {
-  const documented = lines('docs/CLOSE-REASONS.md').flatMap((line) => /^\| `([a-z-]+)` \|/.exec(line)?.[1] ?? []);
-  assert.deepEqual(documented, [...closeReasons]);
+  const documented = lines('docs/CLOSE-REASONS.md').flatMap(
+    (line) => /^\| `([a-z-]+)` \|/.exec(line)?.[1] ?? [],
+  );
+  assert.deepEqual(documented.sort(), [...closeReasons].sort());
 });
 
 it('every file that a README or docs page links to exists', () => {
-  const pages = ['README.md', 'CONTRIBUTING.md', 'docs/ARCHITECTURE.md', 'docs/COMPATIBILITY.md', 'docs/EXTENSIONS.md'];
+  const pages = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'docs/ARCHITECTURE.md',
+    'docs/COMPATIBILITY.md',
+    'docs/EXTENSIONS.md',
+  ];
   for (const page of pages) {
     const folder = page.startsWith('docs/') ? 'docs/' : '';
     for (const [, target] of readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)) {
-      assert.doesNotThrow(() => readFileSync(new URL(`../${folder}${target}`, import.meta.url)), `${page}: ${target}`);
+      assert.doesNotThrow(
+        () => readFileSync(new URL(`../${folder}${target}`, import.meta.url)),
+        `${page}: ${target}`,
+      );
     }
   }
 });

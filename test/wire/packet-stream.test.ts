@@ -57,6 +57,30 @@ for (const side of sides) {
         assert.deepEqual(peer.frames, packets.map(encodeFrame));
       });
 
+      test('sends a payload behind a head of its own as the same frame, in order with packets', async (t) => {
+        const { peer, stream } = await both(t);
+        peer.read();
+        const sizes = [1, 127, 128, 65_536, 70_000];
+        for (const size of sizes) {
+          stream.sendData(300, Buffer.alloc(size, size));
+          stream.send(ping(size));
+        }
+        await peer.arrived(2 * sizes.length);
+        const expected = sizes.flatMap((size) => [
+          encodeDataFrame(300, Buffer.alloc(size, size)),
+          encodeFrame(ping(size)),
+        ]);
+        assert.deepEqual(peer.frames, expected);
+      });
+
+      test('says false from the high-water mark on for payloads, too', async (t) => {
+        const { peer, stream, told } = await both(t, { highWaterMarkBytes: 100_000 });
+        while (stream.sendData(1, Buffer.alloc(16_384)));
+        assert.ok(stream.bufferedBytes < 300_000);
+        peer.read();
+        await told.drained();
+      });
+
       test('passes on a received frame as it stands', async (t) => {
         const { peer, stream, told } = await both(t);
         told.react = (packet) => stream.sendFrame(packet.frame);

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 import type { CloseReason } from '../wire/close-reason.ts';
-import { encodeDataFrame } from '../wire/encode.ts';
 import type { Feature } from '../wire/extension.ts';
 import { type BufferBounds, Inflow, MAX_DATA_BYTES, Outflow } from '../wire/flow.ts';
 import type { Packet } from '../wire/packet.ts';
@@ -13,6 +12,7 @@ export interface EndpointCarrier {
   send(packet: Packet): boolean;
   /** False: accepted, but pause the source and waitForDrain. */
   sendFrame(frame: Buffer): boolean;
+  sendData(connectId: number, payload: Buffer): boolean;
   /** Calls endpoint.linkDrained() once, when the stream has room again. */
   waitForDrain(endpoint: Endpoint): void;
   isWaiting(endpoint: Endpoint): boolean;
@@ -158,7 +158,7 @@ export class Endpoint {
     const { carrier } = this.#parts;
     this.bytesToServer += chunk.length;
     const creditLeft = this.#outflow.take(chunk.length);
-    const linkFree = carrier.sendFrame(encodeDataFrame(this.connectId, chunk));
+    const linkFree = carrier.sendData(this.connectId, chunk);
     if (!linkFree) carrier.waitForDrain(this);
     if (!(creditLeft && linkFree) && !this.#paused) {
       this.#paused = true;

@@ -122,6 +122,10 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     return this.#stream.sendFrame(frame);
   }
 
+  sendData(connectId: number, payload: Buffer): boolean {
+    return this.#stream.sendData(connectId, payload);
+  }
+
   waitForDrain(endpoint: Endpoint): void {
     this.#waiting.add(endpoint);
   }

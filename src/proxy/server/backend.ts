@@ -107,6 +107,10 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
     return this.#stream.sendFrame(frame);
   }
 
+  sendData(connectId: number, payload: Buffer): boolean {
+    return this.#stream.sendData(connectId, payload);
+  }
+
   waitForDrain(tunnel: Tunnel): void {
     this.#waiting.add(tunnel);
   }

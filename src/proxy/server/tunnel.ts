@@ -1,5 +1,4 @@
 import type { CloseReason } from '../wire/close-reason.ts';
-import { encodeDataFrame } from '../wire/encode.ts';
 import type { Feature } from '../wire/extension.ts';
 import { type BufferBounds, Inflow, MAX_DATA_BYTES, Outflow } from '../wire/flow.ts';
 import type { Packet } from '../wire/packet.ts';
@@ -12,6 +11,7 @@ export interface Carrier {
   send(packet: Packet): boolean;
   /** False: accepted, but pause the source and waitForDrain. */
   sendFrame(frame: Buffer): boolean;
+  sendData(connectId: number, payload: Buffer): boolean;
   /** Calls tunnel.linkDrained() once, when the stream has room again. */
   waitForDrain(tunnel: Tunnel): void;
   isWaiting(tunnel: Tunnel): boolean;
@@ -85,15 +85,18 @@ export class Tunnel implements FrontendTunnel {
   fromFrontend(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; at += MAX_DATA_BYTES) {
       const part = chunk.length <= MAX_DATA_BYTES ? chunk : chunk.subarray(at, at + MAX_DATA_BYTES);
-      this.sendToNode(encodeDataFrame(this.connectId, part), part.length);
+      if (this.#closeReason !== undefined) return;
+      this.#sent(part.length, this.#carrier.sendData(this.connectId, part));
     }
   }
 
   sendToNode(frame: Buffer, bytes: number): void {
-    if (this.#closeReason !== undefined) return;
+    if (this.#closeReason === undefined) this.#sent(bytes, this.#carrier.sendFrame(frame));
+  }
+
+  #sent(bytes: number, linkFree: boolean): void {
     this.bytesToNode += bytes;
     const creditLeft = this.#outflow.take(bytes);
-    const linkFree = this.#carrier.sendFrame(frame);
     if (!linkFree) this.#carrier.waitForDrain(this);
     if (!(creditLeft && linkFree) && !this.#paused) {
       this.#paused = true;

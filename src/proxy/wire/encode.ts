@@ -23,32 +23,40 @@ export function encodeFrame(packet: Packet): Buffer {
   return frame;
 }
 
-/** The hot path: a DATA frame for `chunk`, copied once. */
+/** A DATA frame for `chunk`, copied once. */
 export function encodeDataFrame(connectId: number, chunk: Uint8Array): Buffer {
+  const head = encodeDataHead(connectId, chunk.length);
+  const frame = Buffer.allocUnsafe(head.length + chunk.length);
+  frame.set(head, 0);
+  frame.set(chunk, head.length);
+  return frame;
+}
+
+/** Everything of a DATA frame that comes before its payload: what is large need not be copied to be sent. */
+export function encodeDataHead(connectId: number, payloadBytes: number): Buffer {
   const idBytes = connectId === 0 ? 0 : 1 + varintBytes(connectId);
-  const dataBytes = chunk.length === 0 ? 0 : 1 + varintBytes(chunk.length) + chunk.length;
-  const member = idBytes + dataBytes;
+  const dataBytes = payloadBytes === 0 ? 0 : 1 + varintBytes(payloadBytes);
+  const member = idBytes + dataBytes + payloadBytes;
   const message = 3 + varintBytes(member) + member;
-  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + message);
-  frame[0] = 0;
-  frame[1] = message >>> 24;
-  frame[2] = message >>> 16;
-  frame[3] = message >>> 8;
-  frame[4] = message;
-  frame[5] = 8;
-  frame[6] = PacketType.DATA;
-  frame[7] = 34;
-  let at = writeVarint(frame, 8, member);
+  const head = Buffer.allocUnsafe(FRAME_HEADER_BYTES + message - payloadBytes);
+  head[0] = 0;
+  head[1] = message >>> 24;
+  head[2] = message >>> 16;
+  head[3] = message >>> 8;
+  head[4] = message;
+  head[5] = 8;
+  head[6] = PacketType.DATA;
+  head[7] = 34;
+  let at = writeVarint(head, 8, member);
   if (idBytes !== 0) {
-    frame[at++] = 8;
-    at = writeVarint(frame, at, connectId);
+    head[at++] = 8;
+    at = writeVarint(head, at, connectId);
   }
   if (dataBytes !== 0) {
-    frame[at++] = 26;
-    at = writeVarint(frame, at, chunk.length);
-    frame.set(chunk, at);
+    head[at++] = 26;
+    writeVarint(head, at, payloadBytes);
   }
-  return frame;
+  return head;
 }
 
 function varintBytes(value: number): number {

@@ -1,5 +1,6 @@
 import type { ClientHttp2Stream, Http2Session, ServerHttp2Stream } from 'node:http2';
 import { Deframer, type FramingFault } from './deframer.ts';
+import { encodeDataHead } from './encode.ts';
 import {
   type CallSide,
   DEFAULT_MAX_MESSAGE_BYTES,
@@ -96,6 +97,15 @@ export class FastStream extends HandledStream {
   protected write(frame: Buffer, tell: boolean): void {
     if (tell) this.#stream.write(frame, this.#onFlushed);
     else this.#stream.write(frame);
+  }
+
+  protected writeData(connectId: number, payload: Buffer, tell: boolean): void {
+    const stream = this.#stream;
+    // Head and payload leave in one write, without the payload being copied behind the head.
+    stream.cork();
+    stream.write(encodeDataHead(connectId, payload.length));
+    this.write(payload, tell);
+    stream.uncork();
   }
 
   #onData(chunk: Buffer): void {

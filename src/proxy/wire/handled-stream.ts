@@ -58,6 +58,8 @@ export abstract class HandledStream implements PacketStream {
   protected abstract start(): void;
   /** Hands a frame to the transport; with `tell`, flushed() must be called when it was taken over. */
   protected abstract write(frame: Buffer, tell: boolean): void;
+  /** The same for a DATA frame. */
+  protected abstract writeData(connectId: number, payload: Buffer, tell: boolean): void;
   /** False when the transport below takes nothing any more. */
   protected abstract readonly writable: boolean;
 
@@ -89,6 +91,14 @@ export abstract class HandledStream implements PacketStream {
     if (this.#sendClosed || !this.writable) return true;
     const full = this.bufferedBytes + frame.length >= this.#highWaterMarkBytes;
     this.write(frame, full);
+    if (full) this.#drainOwed = true;
+    return !full;
+  }
+
+  sendData(connectId: number, payload: Buffer): boolean {
+    if (this.#sendClosed || !this.writable) return true;
+    const full = this.bufferedBytes + payload.length >= this.#highWaterMarkBytes;
+    this.writeData(connectId, payload, full);
     if (full) this.#drainOwed = true;
     return !full;
   }

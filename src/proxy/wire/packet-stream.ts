@@ -44,6 +44,8 @@ export interface PacketStream {
   send(packet: Packet): boolean;
   /** Sends a gRPC frame (prefix and message) as it stands: an encoded packet, or the frame of a received one. */
   sendFrame(frame: Buffer): boolean;
+  /** Sends DATA; the payload is not copied where the transport allows that, so it must not be changed any more. */
+  sendData(connectId: number, payload: Buffer): boolean;
   /** Stops the flow of packets; a bounded number that is already here may still arrive. */
   pause(): void;
   resume(): void;

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { ClientDuplexStream, ServerDuplexStream } from '@grpc/grpc-js';
+import { encodeDataFrame } from './encode.ts';
 import { type CallSide, HandledStream, type StreamOptions } from './handled-stream.ts';
 import { FRAME_HEADER_BYTES } from './packet.ts';
 
@@ -61,6 +62,10 @@ export class PublicStream extends HandledStream {
       this.#bufferedBytes -= frame.length;
       this.flushed();
     });
+  }
+
+  protected writeData(connectId: number, payload: Buffer): void {
+    this.write(encodeDataFrame(connectId, payload));
   }
 
   #onMessage(message: Buffer): void {
