@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { defineDial } from './commands/dial-command.ts';
 import { processIo } from './commands/io.ts';
 import { version } from './commands/version.ts';
 import { Fault } from './proxy/ops/fault.ts';
@@ -33,6 +34,8 @@ program
     const { agent } = await import('./commands/agent.ts');
     process.exitCode = await agent(argumentsAfter('agent'), processIo());
   });
+
+defineDial(program.command('dial'));
 
 function argumentsAfter(command: string): string[] {
   return process.argv.slice(process.argv.indexOf(command, 2) + 1);
