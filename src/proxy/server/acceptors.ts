@@ -5,6 +5,7 @@ import { listenTls } from '../ops/listen-tls.ts';
 import { listenUnix } from '../ops/listen-unix.ts';
 import { type Listener, peerOf } from '../ops/listener.ts';
 import type { Log } from '../ops/log.ts';
+import { RepeatedWarning } from '../ops/repeated-warning.ts';
 import { loadServerTls, type ServerTls } from '../ops/tls-files.ts';
 import { createGrpcServer, type GrpcServer } from '../wire/grpc-server.ts';
 import type { PacketStream } from '../wire/packet-stream.ts';
@@ -38,11 +39,13 @@ export class Acceptors {
   readonly #parts: AcceptorsOptions;
   readonly #grpcServers: GrpcServer[] = [];
   readonly #connectSockets = new Set<Socket>();
+  readonly #badConnections: RepeatedWarning;
   /** Accepted for gRPC, and not asked for anything yet. */
   readonly #openingSockets = new Set<Socket>();
 
   constructor(parts: AcceptorsOptions) {
     this.#parts = parts;
+    this.#badConnections = new RepeatedWarning(parts.log);
   }
 
   /** Listens for agents: gRPC over TLS. @throws Fault */
@@ -187,6 +190,10 @@ export class Acceptors {
   }
 
   #badConnection(who: 'agent' | 'frontend', remote: string, fault: Fault): void {
-    this.#parts.log.warning(`A TLS connection to the ${who} port failed`, { remote, reason: fault.line });
+    const reason = fault.line;
+    this.#badConnections.warn(`${who} ${fault.code}`, `A TLS connection to the ${who} port failed`, {
+      remote,
+      reason,
+    });
   }
 }

@@ -8,10 +8,9 @@ export class ServerCounters {
   dialsStarted = 0;
   dialsSucceeded = 0;
   fallbackDials = new Map<string, number>();
-  /** Open Proxy streams, CONNECT sockets, Connect streams. */
+  /** Open Proxy streams and CONNECT sockets. */
   grpcFrontends = 0;
   connectFrontends = 0;
-  agentStreams = 0;
   readonly dialFailures = new Map<DialFailureReason, number>();
   readonly closedTunnels = new Map<CloseReason, number>(closeReasons.map((reason) => [reason, 0]));
 

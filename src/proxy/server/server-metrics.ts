@@ -38,7 +38,7 @@ export function serverMetrics(counters: ServerCounters, backends: Backends): Ser
     registers,
     collect() {
       this.set({ service_method: 'Proxy' }, counters.grpcFrontends);
-      this.set({ service_method: 'Connect' }, counters.agentStreams);
+      this.set({ service_method: 'Connect' }, backends.size);
     },
   });
   new Gauge({
