@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { defineDemo } from './commands/demo-command.ts';
 import { defineDial } from './commands/dial-command.ts';
 import { processIo } from './commands/io.ts';
 import { version } from './commands/version.ts';
@@ -36,6 +37,7 @@ program
   });
 
 defineDial(program.command('dial'));
+defineDemo(program.command('demo'));
 
 function argumentsAfter(command: string): string[] {
   return process.argv.slice(process.argv.indexOf(command, 2) + 1);

@@ -1,0 +1,32 @@
+import { type Command, Option } from 'commander';
+import { processIo } from './io.ts';
+
+/** What the command line of `demo` says. */
+export interface DemoFlags {
+  readonly once?: true;
+  readonly story?: 'drain';
+  readonly seconds: string;
+}
+
+const AFTER_HELP = `
+Everything runs on 127.0.0.1 with certificates of its own, in a temporary directory, and is gone after Ctrl-C.
+
+Examples:
+  konnectivity-ts demo                 a server, three agents and traffic, with commands to try beside it
+  konnectivity-ts demo --once          one request through each agent, then the end
+  konnectivity-ts demo --story drain   an agent is drained under a running download, told step by step
+`;
+
+/** Describes the flags of `demo`; what it does is loaded when it runs. */
+export function defineDemo(command: Command): void {
+  command
+    .description('runs a server, three agents and a little traffic on this machine')
+    .option('--once', 'send one request through each agent, print what came of it, and end')
+    .addOption(new Option('--story <name>', 'tell a story and end').choices(['drain']).conflicts('once'))
+    .option('--seconds <number>', 'how long the story takes, at least 8', '40')
+    .addHelpText('after', AFTER_HELP)
+    .action(async (flags: DemoFlags) => {
+      const { demo } = await import('./demo.ts');
+      process.exitCode = await demo(flags, processIo());
+    });
+}

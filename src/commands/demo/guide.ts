@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { hostOf } from './agent-process.ts';
+import type { Scene } from './scene.ts';
+
+/** How this program is called from where the reader is: npx finds it in its own checkout only. */
+export function ownCommand(cwd: string, entry: string): string {
+  try {
+    const { name } = JSON.parse(readFileSync(`${cwd}/package.json`, 'utf8')) as { name?: unknown };
+    if (name === 'konnectivity-ts') return 'npx konnectivity-ts';
+  } catch {
+    // Not in a checkout.
+  }
+  return `node ${quoted(entry)}`;
+}
+
+/** A word of a shell command. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** What runs where, what to look at, and commands that work as they are printed. */
+export function guide(scene: Scene, command: string, healthPort: number): string {
+  const { unix, tls, target, pki, agents, server, serverLog } = scene;
+  const first = [...agents.values()][0];
+  const host = hostOf(first?.id ?? '');
+  const url = `http://${host}:${target.port}`;
+  const files = [
+    `--proxy-cacert ${quoted(pki.caFile)}`,
+    `--proxy-cert ${quoted(pki.client.certFile)}`,
+    `--proxy-key ${quoted(pki.client.keyFile)}`,
+  ];
+  // --noproxy: a no_proxy of the environment would lead around the tunnel.
+  const curl = `curl --noproxy '' --proxytunnel -x https://127.0.0.1:${tls.port} ${files.join(' ')}`;
+  const processes = [...agents.values()].map(
+    ({ id, pid, healthPort: port }) =>
+      `  agent   ${id}  pid ${pid}, serves ${hostOf(id)} first, health and metrics on http://127.0.0.1:${port}`,
+  );
+  return `
+What runs, all on 127.0.0.1 and with certificates of its own:
+  server  demo-server  pid ${process.pid}, health and metrics on http://127.0.0.1:${healthPort}
+          frontends    ${unix.path}
+                       https://127.0.0.1:${tls.port} (client certificate)
+          agents       127.0.0.1:${server.agentPort} (client certificate)
+${processes.join('\n')}
+  target  an HTTP server on port ${target.port}, asked once a second through the tunnel
+
+Through the Unix socket, each step shown:
+  printf 'GET / HTTP/1.0\\r\\n\\r\\n' | ${command} dial ${host}:${target.port} --server ${quoted(unix.path)} -v
+
+Through mTLS, as any HTTP client can:
+  ${curl} ${url}/
+
+Drain an agent under a download (two terminals): it ends whole, and new dials go elsewhere:
+  ${curl} -o /dev/null '${url}/big?n=30000000&rate=1000000'
+  kill -TERM ${first?.pid}
+
+Look at what happens:
+  tail -f ${quoted(serverLog)} ${quoted(first?.logFile ?? '')}
+  curl --noproxy '' 'http://127.0.0.1:${first?.healthPort}/readyz?verbose'
+  curl --noproxy '' http://127.0.0.1:${healthPort}/metrics
+
+Ctrl-C ends everything.
+`;
+}

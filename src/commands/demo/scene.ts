@@ -1,0 +1,156 @@
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TunnelServer } from '../../proxy/client/tunnel-server.ts';
+import { Fault } from '../../proxy/ops/fault.ts';
+import { createLog } from '../../proxy/ops/log.ts';
+import { loadClientTls } from '../../proxy/ops/tls-files.ts';
+import { ProxyServer } from '../../proxy/server/proxy-server.ts';
+import { defaultServerTimes } from '../../proxy/server/server-options.ts';
+import { defaultBufferBounds } from '../../proxy/wire/flow.ts';
+import { version } from '../version.ts';
+import { type AgentProcess, lastLine, startAgentProcess } from './agent-process.ts';
+import { type DemoPki, makeDemoPki } from './pki.ts';
+import { startTarget, type Target } from './target.ts';
+
+const AGENT_IDS = ['demo-a', 'demo-b', 'demo-c'];
+const READY_TIMEOUT_MS = 20_000;
+const LOOK_AGAIN_MS = 20;
+
+/** Everything that the demo runs. */
+export interface Scene {
+  readonly directory: string;
+  readonly pki: DemoPki;
+  readonly server: ProxyServer;
+  readonly serverLog: string;
+  /** Where to dial: the server's two frontends, both HTTP CONNECT. */
+  readonly unix: TunnelServer & { readonly kind: 'unix' };
+  readonly tls: TunnelServer & { readonly kind: 'tls' };
+  /** By agent ID. One that ended stays until it is started again. */
+  readonly agents: ReadonlyMap<string, AgentProcess>;
+  readonly target: Target;
+  /** Starts an agent (anew) and resolves when it is ready for dials. @throws Fault */
+  startAgent(id: string, signal: AbortSignal): Promise<AgentProcess>;
+  /** Ends processes, sockets and files. Never fails. */
+  close(): Promise<void>;
+}
+
+/** Sets the scene: certificates, server, target, agents ready for dials. @throws Fault; nothing is left then */
+export async function setScene(signal: AbortSignal): Promise<Scene> {
+  const directory = mkdtempSync(join(tmpdir(), 'konnectivity-ts-demo-'));
+  const agents = new Map<string, AgentProcess>();
+  let closed = false;
+  const sweep = (): void => {
+    for (const agent of agents.values()) agent.kill();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  // Also when this process ends in a way that leaves no time for anything else.
+  process.once('exit', sweep);
+  let server: ProxyServer | undefined;
+  let target: Target | undefined;
+  const close = async (): Promise<void> => {
+    closed = true;
+    for (const agent of agents.values()) agent.kill();
+    await Promise.all([...agents.values()].map((agent) => agent.exited));
+    await Promise.allSettled([server?.close(), target?.close()]);
+    sweep();
+    process.off('exit', sweep);
+  };
+  try {
+    const pki = await makeDemoPki(directory);
+    const serverLog = join(directory, 'server.log');
+    const unixPath = join(directory, 'frontend.sock');
+    const started = makeServer(pki, serverLog, unixPath);
+    server = started;
+    await started.start();
+    target = await startTarget();
+    const place = { directory, pki, agentPort: started.agentPort };
+    const startAgent = async (id: string, stop: AbortSignal): Promise<AgentProcess> => {
+      const agent = await startAgentProcess(id, place);
+      // One that was starting while everything was closed would be nobody's.
+      if (closed) agent.kill();
+      else agents.set(id, agent);
+      await agentReady(started, agent, stop);
+      return agent;
+    };
+    await Promise.all(AGENT_IDS.map((id) => startAgent(id, signal)));
+    return {
+      directory,
+      pki,
+      server: started,
+      serverLog,
+      unix: { kind: 'unix', path: unixPath },
+      tls: {
+        kind: 'tls',
+        host: '127.0.0.1',
+        port: started.frontendListeners[1]?.port ?? 0,
+        tls: clientTls(pki),
+      },
+      agents,
+      target,
+      startAgent,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function makeServer(pki: DemoPki, logFile: string, unixPath: string): ProxyServer {
+  const tls = { ...pki.server, caFile: pki.caFile };
+  const log = createLog({
+    verbosity: 2,
+    write: (line) => appendFileSync(logFile, line, { mode: 0o600 }),
+  });
+  return new ProxyServer(
+    {
+      serverId: 'demo-server',
+      serverCount: 1,
+      version,
+      frontends: [
+        { mode: 'http-connect', address: { kind: 'unix', path: unixPath, deleteExisting: true } },
+        { mode: 'http-connect', address: { kind: 'tls', host: '127.0.0.1', port: 0, tls } },
+      ],
+      agents: { host: '127.0.0.1', port: 0, tls },
+      strategies: ['destHost', 'default'],
+      drainingFallback: 'last-resort',
+      backendChoice: 'random',
+      publicStreams: false,
+      keepaliveMs: 3_600_000,
+      frontendKeepaliveMs: 3_600_000,
+      times: defaultServerTimes,
+      bounds: defaultBufferBounds,
+    },
+    log,
+  );
+}
+
+function clientTls(pki: DemoPki) {
+  const labels = { cert: 'the client certificate', key: 'the client key', ca: 'the CA' };
+  return loadClientTls({ ...pki.client, caFile: pki.caFile, labels });
+}
+
+/** Resolves when dials may go to the agent. @throws Fault when it ends first, or takes too long */
+async function agentReady(server: ProxyServer, agent: AgentProcess, signal: AbortSignal): Promise<void> {
+  let exit: number | undefined;
+  void agent.exited.then((code) => {
+    exit = code;
+  });
+  const deadlineMs = performance.now() + READY_TIMEOUT_MS;
+  const { registry } = server.backends;
+  for (;;) {
+    for (const backend of server.backends.all()) {
+      if (backend.agentId === agent.id && !backend.draining && registry.stateOf(backend)?.announced) return;
+    }
+    if (signal.aborted) throw new Fault('cancelled', 'interrupted while the demo was starting');
+    if (exit !== undefined) {
+      throw new Fault('agent-ended', `${agent.id} ended with exit code ${exit}: ${lastLine(agent)}`);
+    }
+    if (performance.now() > deadlineMs) {
+      const within = `within ${READY_TIMEOUT_MS / 1000} s`;
+      throw new Fault('agent-not-ready', `${agent.id} did not connect ${within}: ${lastLine(agent)}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+}
