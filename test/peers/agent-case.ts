@@ -15,18 +15,20 @@ export interface AgentCase {
 /** Like a Go server: it announces nothing. */
 export const goServer: ScriptedServerOptions = { features: undefined };
 
-/** Runs a test on the three, then closes all and checks that the agent kept no socket. */
+/** Runs a test on the three, once the server has a stream (unless it takes `none`), then closes all and checks that the agent kept no socket. */
 export async function agentCase(
   run: (parts: AgentCase) => Promise<void>,
   serverOptions: ScriptedServerOptions = {},
   agentOptions: TestAgentOptions = {},
+  streams: 'some' | 'none' = 'some',
 ): Promise<void> {
   const before = openSockets();
   const server = await ScriptedServer.start(serverOptions);
   const destination = await DestinationServer.start();
   const agent = new TestAgent(server, agentOptions);
   try {
-    await run({ server, agent, connect: await server.connected(), destination });
+    const connect = streams === 'some' ? await server.connected() : (undefined as never);
+    await run({ server, agent, connect, destination });
   } finally {
     await agent.stop();
     await destination.close();

@@ -4,6 +4,7 @@ import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import { listenTls, type TlsListener } from '../../src/proxy/ops/listen-tls.ts';
 import { silentLog } from '../../src/proxy/ops/log.ts';
 import { loadServerTls } from '../../src/proxy/ops/tls-files.ts';
+import { encodeDataFrame } from '../../src/proxy/wire/encode.ts';
 import { serverCallSocket } from '../../src/proxy/wire/grpc-internals.ts';
 import { createGrpcServer, type GrpcServer } from '../../src/proxy/wire/grpc-server.ts';
 import { type Packet, PacketType } from '../../src/proxy/wire/packet.ts';
@@ -65,6 +66,16 @@ export class ScriptedConnect extends ScriptedStream {
     const answer = await this.packets.next((p) => p.type === PacketType.DIAL_RSP && p.dialId === id);
     if (answer.error !== '') throw new Error(answer.error);
     return answer.connectId;
+  }
+
+  /** Sends DATA. */
+  data(connectId: number, payload: Uint8Array | string): boolean {
+    return this.stream.sendFrame(encodeDataFrame(connectId, Buffer.from(payload)));
+  }
+
+  /** Resolves with the CLOSE_RSP of a tunnel. */
+  closed(connectId: number): Promise<Packet> {
+    return this.packets.next((p) => p.type === PacketType.CLOSE_RSP && p.connectId === connectId);
   }
 
   /** Payload that came under one connectID so far. */
