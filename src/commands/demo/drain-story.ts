@@ -45,7 +45,7 @@ export async function tellDrainStory(scene: Scene, seconds: number, io: CommandI
     const download = startDownload(
       scene,
       DRAINED,
-      Math.round(seconds * 0.55) * BYTES_PER_SECOND,
+      Math.round(seconds * 0.6) * BYTES_PER_SECOND,
       BYTES_PER_SECOND,
       signal,
     );
@@ -68,7 +68,7 @@ export async function tellDrainStory(scene: Scene, seconds: number, io: CommandI
     const code = await exitOf(agent, signal);
     say(`${DRAINED} had nothing left to do and left by itself, with exit code ${code}.`);
     if (code !== 0) wrong.push(`${DRAINED} ended with exit code ${code}`);
-    await wait(0.1);
+    await wait(0.2);
     say(`Requests since then:  ${countsText(scene, traffic.takeCounts())}`);
     if (traffic.failures > 0) wrong.push(`${traffic.failures} requests failed`);
     say(wrong.length === 0 ? 'Nobody lost anything. The end.' : `This went wrong: ${wrong.join('; ')}`);

@@ -94,6 +94,11 @@ function watchConnections(
 /** Without an answer the call ended: no connection came to be, or the server speaks something else. */
 function endedFault(end: StreamEnd, lastError: unknown, where: string): Fault {
   if (lastError !== undefined) return connectFault(lastError, where);
-  if (end.code === UNAVAILABLE && end.cause === 'cancelled') return connectFault(end.details, where);
-  return badAnswer(where, `the call ended with gRPC status ${end.code} (${end.details})`);
+  const { code, cause, details } = end;
+  if (code !== UNAVAILABLE || cause !== 'cancelled') {
+    return badAnswer(where, `the call ended with gRPC status ${code} (${details})`);
+  }
+  if (details.includes('Protocol error')) return badAnswer(where, 'it does not speak gRPC');
+  // grpc-js' words for a server that closed before HTTP/2 began, as one does that refuses our certificate.
+  return connectFault(/Failed to connect/.test(details) ? 'connection closed' : details, where);
 }
