@@ -24,6 +24,10 @@ export interface ScriptedServerOptions {
   features?: string | undefined;
   /** `answer` (default): headers at once; `silent`: none ever; `close`: headers, then the end of the stream. */
   headers?: 'answer' | 'silent' | 'close';
+  /** False: the headers do not say who it is. */
+  identity?: boolean;
+  /** HTTP/2 window of connection and stream. */
+  windowBytes?: number;
   /** Answers Connect with this status instead of headers. */
   refuse?: { code: number; details: string };
   /** Whether PINGs are answered (default true). */
@@ -131,7 +135,11 @@ export class ScriptedServer {
 
   /** Listens again, on the same port, after stopListening(). */
   async listen(): Promise<void> {
-    const grpc = createGrpcServer({ handlers: { [CONNECT_PATH]: (call) => this.#onCall(call) } });
+    const { windowBytes } = this.options;
+    const grpc = createGrpcServer({
+      handlers: { [CONNECT_PATH]: (call) => this.#onCall(call) },
+      ...(windowBytes === undefined ? {} : { windowBytes }),
+    });
     this.#grpc = grpc;
     const { certFile, keyFile } = this.#leaf;
     this.#listener = await listenTls({
@@ -175,8 +183,10 @@ export class ScriptedServer {
     if (refuse !== undefined) call.emit('error', refuse);
     else if (headers !== 'silent') {
       const metadata = new Metadata();
-      metadata.set('serverID', this.serverId);
-      metadata.set('serverCount', String(serverCount));
+      if (this.options.identity !== false) {
+        metadata.set('serverID', this.serverId);
+        metadata.set('serverCount', String(serverCount));
+      }
       const features = 'features' in this.options ? this.options.features : 'ping,status,flow';
       if (features !== undefined) {
         metadata.set('kts-features', features);
