@@ -148,7 +148,7 @@ test('a Connect that is in flight at the signal never joins', () =>
     'none',
   ));
 
-test('an agent that is told to leave before it runs ends at once', () =>
+test('an agent that is told to leave before it has connected ends at once', () =>
   agentCase(
     async ({ agent }) => {
       agent.agent.leave();

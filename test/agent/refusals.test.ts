@@ -78,7 +78,7 @@ test('a server certificate for other names is refused with its names', () =>
 test('a port that does not speak TLS is named as such', async () => {
   const plain = createServer((socket) => {
     socket.on('error', () => {});
-    socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    socket.resume().end('HTTP/1.1 400 Bad Request\r\n\r\n');
   });
   plain.listen(0, '127.0.0.1');
   await once(plain, 'listening');

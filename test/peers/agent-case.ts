@@ -15,7 +15,7 @@ export interface AgentCase {
 /** Like a Go server: it announces nothing. */
 export const goServer: ScriptedServerOptions = { features: undefined };
 
-/** Runs a test on the three, once the server has a stream (unless it takes `none`), then closes all and checks that the agent kept no socket. */
+/** Runs a test on the three, once the agent has its stream (unless it gets `none`), then closes all and checks that the agent kept no socket. */
 export async function agentCase(
   run: (parts: AgentCase) => Promise<void>,
   serverOptions: ScriptedServerOptions = {},
@@ -28,6 +28,7 @@ export async function agentCase(
   const agent = new TestAgent(server, agentOptions);
   try {
     const connect = streams === 'some' ? await server.connected() : (undefined as never);
+    if (streams === 'some') await agent.logged('Connected to server');
     await run({ server, agent, connect, destination });
   } finally {
     await agent.stop();

@@ -77,7 +77,7 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
   #lastConnectId = 0;
   #answerBytes = 0;
   #closing = false;
-  #ended = false;
+  #end: StreamEnd | undefined;
   #announced: Buffer | undefined;
   #onOver: (() => void)[] = [];
 
@@ -103,7 +103,12 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
   }
 
   get open(): boolean {
-    return !this.#ended;
+    return this.#end === undefined;
+  }
+
+  /** How the stream ended, once it has. */
+  get streamEnd(): StreamEnd | undefined {
+    return this.#end;
   }
 
   get tunnels(): number {
@@ -161,7 +166,7 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
 
   /** Ends the stream in order, or by a reset when the server takes longer. Resolves when it has ended. */
   close(withinMs: number): Promise<void> {
-    if (this.#ended) return Promise.resolve();
+    if (!this.open) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.abort('the server did not end the stream'), withinMs);
       this.#onOver.push(() => {
@@ -286,8 +291,8 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
   }
 
   #onEnd(end: StreamEnd): void {
-    if (this.#ended) return;
-    this.#ended = true;
+    if (!this.open) return;
+    this.#end = end;
     this.#dials.cancelAll();
     for (const endpoint of [...this.#endpoints.values()]) endpoint.serverLost();
     this.#waiting.clear();

@@ -3,6 +3,7 @@ import type { Log } from '../ops/log.ts';
 import type { AgentTimes } from './agent-options.ts';
 import { RetryDelay } from './retry-delay.ts';
 import type { ServerLink } from './server-link.ts';
+import { statusWords } from './server-refusal.ts';
 
 /** What the set needs: a way to reach a server, and whom to tell. */
 export interface ServerSetOptions {
@@ -83,6 +84,11 @@ export class ServerSet {
     let link: ServerLink;
     try {
       link = await this.#options.connect(signal);
+      if (link.streamEnd !== undefined && !signal.aborted) {
+        const { code, details } = link.streamEnd;
+        const words = statusWords(code, details);
+        throw new Fault('server-lost', `server ${link.server.serverId} ended the stream at once: ${words}`);
+      }
     } catch (error) {
       if (signal.aborted) return 'failed';
       const fault = error instanceof Fault ? error : new Fault('failed', String(error), '', error);
@@ -97,7 +103,6 @@ export class ServerSet {
       link.abort('the agent is leaving');
       return 'failed';
     }
-    if (!link.open) return 'failed';
     this.#serverCount = Math.min(Math.max(1, link.server.serverCount), MOST_SERVERS);
     if (this.links.has(link.server.serverId)) {
       log.info(4, 'Reached a server that is known already', { serverID: link.server.serverId });
