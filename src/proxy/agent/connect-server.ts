@@ -1,14 +1,15 @@
 import { isIPv6 } from 'node:net';
 import { type ChannelCredentials, Client, Metadata } from '@grpc/grpc-js';
-import { Fault, oneLine } from '../ops/fault.ts';
+import { Fault } from '../ops/fault.ts';
 import { clientOptions } from '../wire/client-options.ts';
 import { openPacketStream } from '../wire/client-stream.ts';
-import { FEATURES_KEY, featureList, INSTANCE_KEY, negotiate, VERSION_KEY } from '../wire/extension.ts';
+import { FEATURES_KEY, featureList, INSTANCE_KEY, VERSION_KEY } from '../wire/extension.ts';
 import { UNAVAILABLE } from '../wire/handled-stream.ts';
 import type { PacketStream } from '../wire/packet-stream.ts';
 import { RpcError } from '../wire/rpc-error.ts';
 import { CONNECT_PATH } from '../wire/services.ts';
-import type { ServerIdentity, ServerLink } from './server-link.ts';
+import { readIdentity, type ServerIdentity } from './server-identity.ts';
+import type { ServerLink } from './server-link.ts';
 import { serverRefusal } from './server-refusal.ts';
 
 /** Where and as whom an agent connects. */
@@ -105,27 +106,4 @@ function checkedToken(token: string): string {
     'the service account token is empty, or has characters that cannot be sent',
     'check the file of --service-account-token-path',
   );
-}
-
-function readIdentity(headers: Metadata): ServerIdentity | Fault {
-  const one = (key: string): string | undefined => {
-    const values = headers.get(key);
-    return values.length === 1 ? String(values[0]) : undefined;
-  };
-  const serverId = one('serverID');
-  const count = one('serverCount');
-  if (serverId === undefined || count === undefined || !/^\d{1,9}$/.test(count)) {
-    return new Fault(
-      'not-a-server',
-      'the server did not say its serverID and serverCount',
-      'check that the address is the agent port of a konnectivity server',
-    );
-  }
-  const version = one(VERSION_KEY);
-  return {
-    serverId: oneLine(serverId, 512),
-    serverCount: Number(count),
-    version: version === undefined ? undefined : oneLine(version, 40),
-    features: negotiate(one(FEATURES_KEY)),
-  };
 }

@@ -19,6 +19,7 @@ import {
 } from '../wire/packets.ts';
 import type { ProbeTarget } from '../wire/probe.ts';
 import { Endpoint, type EndpointCarrier } from './endpoint.ts';
+import type { ServerIdentity } from './server-identity.ts';
 import { MOST_PENDING_DIALS, StreamDials } from './stream-dials.ts';
 
 /** What a link needs from its agent. */
@@ -44,14 +45,6 @@ export interface ServerLinkOptions {
   onEndpointClosed(link: ServerLink, endpoint: Endpoint): void;
   onStatus(link: ServerLink, status: Status): void;
   onEnd(link: ServerLink, end: StreamEnd): void;
-}
-
-/** What the server said of itself in its response headers. */
-export interface ServerIdentity {
-  readonly serverId: string;
-  readonly serverCount: number;
-  readonly version: string | undefined;
-  readonly features: ReadonlySet<Feature>;
 }
 
 const MOST_ANSWER_BYTES = 4 * 1024 * 1024;
