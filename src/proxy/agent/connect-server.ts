@@ -12,6 +12,9 @@ import { readIdentity, type ServerIdentity } from './server-identity.ts';
 import type { ServerLink } from './server-link.ts';
 import { serverRefusal } from './server-refusal.ts';
 
+/** Sources are paused above this: lower, and a bulk tunnel is stopped and started with nearly every chunk. */
+const HIGH_WATER_BYTES = 512 * 1024;
+
 /** Where and as whom an agent connects. */
 export interface ServerAddress {
   readonly host: string;
@@ -61,6 +64,7 @@ export async function connectServer(
   try {
     const opened = await openPacketStream(client, CONNECT_PATH, metadata, {
       publicOnly: server.publicStreams,
+      highWaterMarkBytes: HIGH_WATER_BYTES,
       signal: attempt,
     });
     const identity = readIdentity(opened.metadata);

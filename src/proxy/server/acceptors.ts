@@ -22,7 +22,8 @@ import type { FrontendListener, ProxyServerOptions, TlsFiles } from './server-op
 
 /** Small, so that a frontend tells early and often what its client took: grants to the agent follow from that. */
 const FRONTEND_HIGH_WATER_BYTES = 64 * 1024;
-const AGENT_HIGH_WATER_BYTES = 256 * 1024;
+/** Lower, and a bulk tunnel is stopped and started with nearly every chunk; higher, and a keystroke waits behind it. */
+const AGENT_HIGH_WATER_BYTES = 512 * 1024;
 
 /** What accepted sockets are given to. */
 export interface AcceptorsOptions {
