@@ -1,12 +1,6 @@
 import { type Command, Option } from 'commander';
+import type { DemoFlags } from './demo-flags.ts';
 import { processIo } from './io.ts';
-
-/** What the command line of `demo` says. */
-export interface DemoFlags {
-  readonly once?: true;
-  readonly story?: 'drain';
-  readonly seconds: string;
-}
 
 const AFTER_HELP = `
 Everything runs on 127.0.0.1 with certificates of its own, in a temporary directory, and is gone after Ctrl-C.

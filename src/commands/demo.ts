@@ -3,7 +3,7 @@ import { tellDrainStory } from './demo/drain-story.ts';
 import { runLive } from './demo/live.ts';
 import { runOnce } from './demo/once.ts';
 import { type Scene, setScene } from './demo/scene.ts';
-import type { DemoFlags } from './demo-command.ts';
+import type { DemoFlags } from './demo-flags.ts';
 import type { CommandIo } from './io.ts';
 
 const FAILED = 1;

@@ -1,17 +1,6 @@
 import type { Command } from 'commander';
+import type { DialFlags } from './dial-flags.ts';
 import { processIo } from './io.ts';
-
-/** What the command line of `dial` says. */
-export interface DialFlags {
-  readonly server: string;
-  readonly mode: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly caCert?: string;
-  readonly timeout: string;
-  readonly shutdown?: true;
-  readonly verbose?: true;
-}
 
 const AFTER_HELP = `
 Exit codes: 0 the tunnel ended in order; 1 the dial was refused or the tunnel was cut; 2 usage;

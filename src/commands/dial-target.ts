@@ -4,7 +4,7 @@ import type { TunnelMode, TunnelServer } from '../proxy/client/tunnel-server.ts'
 import { Fault } from '../proxy/ops/fault.ts';
 import { loadClientTls } from '../proxy/ops/tls-files.ts';
 import { checkUnixPath } from '../proxy/ops/unix-path.ts';
-import type { DialFlags } from './dial-command.ts';
+import type { DialFlags } from './dial-flags.ts';
 import { LONGEST_TIMER_MS, parseGoDuration } from './flags/go-duration.ts';
 
 /**

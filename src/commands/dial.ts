@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { type DialTunnelOptions, dialTunnel } from '../proxy/client/dial-tunnel.ts';
 import { isDialFault, tunnelLost } from '../proxy/client/tunnel-faults.ts';
 import { Fault, oneLine } from '../proxy/ops/fault.ts';
-import type { DialFlags } from './dial-command.ts';
+import type { DialFlags } from './dial-flags.ts';
 import { dialTarget } from './dial-target.ts';
 import type { CommandIo } from './io.ts';
 import { relay } from './relay.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { dial } from '../../src/commands/dial.ts';
-import type { DialFlags } from '../../src/commands/dial-command.ts';
+import type { DialFlags } from '../../src/commands/dial-flags.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
 import {
   type Destination,
@@ -97,7 +97,8 @@ describe('dial', () => {
   it('fails with 1 and says so when a gRPC tunnel is cut', async () => {
     const cut = await startTunnel();
     const io = new TestIo();
-    const address = await destination(() => void cut.agents.get('a')?.stop());
+    io.stdin.write('ask');
+    const address = await destination((socket) => socket.on('data', () => void cut.agents.get('a')?.stop()));
     assert.equal(await dial(address, flags({ mode: 'grpc', server: cut.server.grpcPath }), io), 1);
     assert.match(io.said, /^konnectivity-ts: the tunnel to .* was cut \(.*\)\n$/);
     await cut.close();
@@ -118,7 +119,7 @@ describe('dial', () => {
     const io = new TestIo();
     const address = await destination((socket) => socket.end('hello'));
     assert.equal(await dial(address, flags({ verbose: true }), io), 0);
-    const steps = io.said.trim().split('\n');
+    const steps = io.said.trimEnd().split('\n');
     for (const step of steps) assert.match(step, /^ +\d+\.\d ms {2}\S/);
     assert.deepEqual(
       steps.map((step) => step.slice(14).split(' ')[0]),
