@@ -209,7 +209,7 @@ export class ProxyAgent {
       onDial: (_link, dialId, address) => {
         this.#pendingDials++;
         this.counts.dials++;
-        this.#announcer.changed();
+        this.#changed();
         this.#log.info(4, 'Dial', { dialID: dialId, address });
       },
       onDialEnd: (_link, dialId, address, endpoint, fault) => {

@@ -77,8 +77,9 @@ export class ConnectFrontend implements Frontend {
     this.#socket.write(established);
     const hold = new Hold(this.#options.holdMs);
     this.#state = { name: 'established', tunnel, hold };
-    for (const chunk of state.early) tunnel.fromFrontend(chunk);
+    // Before the replay: when the way to the node is full, the tunnel's pause must have the last word.
     if (state.earlyBytes > MAX_EARLY_BYTES) this.#socket.resume();
+    for (const chunk of state.early) tunnel.fromFrontend(chunk);
   }
 
   dialFailed(_dialId: bigint, failure: DialFailure): void {
@@ -164,7 +165,9 @@ export class ConnectFrontend implements Frontend {
   #onEof(): void {
     const state = this.#state;
     if (state.name === 'established') {
-      state.hold.drop();
+      // What the destination said first is still owed to a client that only ended its own side.
+      state.hold.release();
+      if ((this.#state as State).name !== 'established') return;
       this.#leave('frontend-closed');
       this.#finish();
     } else if (state.name !== 'ended') {

@@ -87,7 +87,11 @@ export class Probe {
   }
 
   #ask(suspectMs: number): void {
-    if (this.#askedAtMs === undefined) {
+    // A stream that is suspect already has its last timer running.
+    if (this.#suspect) return;
+    let waitedMs = 0;
+    if (this.#askedAtMs !== undefined) waitedMs = performance.now() - this.#askedAtMs;
+    else {
       const number = ++this.#number;
       const askedAtMs = performance.now();
       if (!this.#target.ask(number, (roundTripMs) => this.#answered(roundTripMs))) {
@@ -100,7 +104,8 @@ export class Probe {
         this.#answered(answer ? performance.now() - askedAtMs : undefined);
       };
     }
-    this.#set(suspectMs, () => this.#overdue());
+    // Asking again never gives a silent stream more time.
+    this.#set(Math.max(1, suspectMs - waitedMs), () => this.#overdue());
   }
 
   #overdue(): void {
