@@ -75,7 +75,7 @@ export class ConnectFrontend implements Frontend {
     const state = this.#state;
     if (state.name !== 'dialling') return;
     this.#socket.write(established);
-    const hold = new Hold(this.#options.holdMs);
+    const hold = new Hold(this.#options.holdMs, () => tunnel.frontendDrained());
     this.#state = { name: 'established', tunnel, hold };
     // Before the replay: when the way to the node is full, the tunnel's pause must have the last word.
     if (state.earlyBytes > MAX_EARLY_BYTES) this.#socket.resume();

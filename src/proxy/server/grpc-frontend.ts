@@ -64,7 +64,7 @@ export class GrpcFrontend implements Frontend {
 
   dialed(tunnel: FrontendTunnel, response: Packet): void {
     this.#stream.sendFrame(response.frame);
-    this.#state = { name: 'established', tunnel, hold: new Hold(this.#options.holdMs) };
+    this.#state = { name: 'established', tunnel, hold: new Hold(this.#options.holdMs, () => tunnel.frontendDrained()) };
   }
 
   dialFailed(dialId: bigint, failure: DialFailure): void {

@@ -8,8 +8,15 @@ export class Hold {
   #timer: NodeJS.Timeout | undefined;
   #bytes = 0;
 
-  /** Starts to hold for `holdMs`. */
-  constructor(holdMs: number) {
+  readonly #onReleased: () => void;
+
+  /**
+   * Starts to hold for `holdMs`.
+   * @param onReleased told behind a release: writes that complete at once cause no `drain`, and without one the agent
+   *   would never be granted what it sent into the hold
+   */
+  constructor(holdMs: number, onReleased: () => void) {
+    this.#onReleased = onReleased;
     this.#timer = setTimeout(() => this.release(), holdMs);
   }
 
@@ -35,6 +42,7 @@ export class Hold {
     this.#timer = undefined;
     this.#bytes = 0;
     for (const action of this.#held.splice(0)) action();
+    this.#onReleased();
   }
 
   /** Forgets what was held: the client is gone. */
