@@ -106,7 +106,7 @@ function makeCell(row: Row, agents: number, draining: number): Cell {
     const host = row.manyHosts ? `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}` : '10.0.0.1';
     hosts.push(host);
     const identifiers = { ...NO_IDENTIFIERS, ipv4: [host] };
-    streams.push({ agentId: `agent-${i}`, identifiers, instance: undefined });
+    streams.push({ agentId: `agent-${i}`, identifiers, instance: undefined, announces: false });
   }
   for (const stream of streams) registry.register(stream);
   // Every agent in the same order in all columns, and the draining ones drawn from all over the fleet.

@@ -79,7 +79,8 @@ export class Fleet {
 
   #connect(agentId: string, identifiers: string, instance: string | undefined): NamedStream {
     const name = `${agentId}#${++this.#streams}`;
-    const stream = { agentId, identifiers: parseIdentifiers(identifiers), instance, name };
+    const announces = instance !== undefined;
+    const stream = { agentId, identifiers: parseIdentifiers(identifiers), instance, announces, name };
     this.registry.register(stream);
     return stream;
   }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Fault } from '../ops/fault.ts';
+import { Answers } from '../wire/answers.ts';
 import type { CloseReason } from '../wire/close-reason.ts';
-import { ClosedIds } from '../wire/closed-ids.ts';
 import { encodeFrame } from '../wire/encode.ts';
 import type { Feature } from '../wire/extension.ts';
 import type { BufferBounds } from '../wire/flow.ts';
@@ -18,6 +18,7 @@ import {
   status,
 } from '../wire/packets.ts';
 import type { ProbeTarget } from '../wire/probe.ts';
+import { RecentIds } from '../wire/recent-ids.ts';
 import { Endpoint, type EndpointCarrier } from './endpoint.ts';
 import type { ServerIdentity } from './server-identity.ts';
 import { MOST_PENDING_DIALS, StreamDials } from './stream-dials.ts';
@@ -47,8 +48,6 @@ export interface ServerLinkOptions {
   onEnd(link: ServerLink, end: StreamEnd): void;
 }
 
-const MOST_ANSWER_BYTES = 4 * 1024 * 1024;
-
 /** The one stream to one server, with the dials and endpoints that it asked for. */
 export class ServerLink implements EndpointCarrier, ProbeTarget {
   readonly server: ServerIdentity;
@@ -62,13 +61,12 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
   readonly #release: () => void;
   readonly #dials: StreamDials;
   readonly #endpoints = new Map<number, Endpoint>();
-  readonly #closed = new ClosedIds();
+  readonly #closed = new RecentIds<number>();
   readonly #waiting = new Set<Endpoint>();
   /** Towards Go servers: tunnels that no DATA came for yet, by dial ID. */
   readonly #unused = new Map<bigint, Endpoint>();
-  readonly #mostAnswerBytes: number;
+  readonly #answers: Answers;
   #lastConnectId = 0;
-  #answerBytes = 0;
   #closing = false;
   #end: StreamEnd | undefined;
   #announced: Buffer | undefined;
@@ -81,7 +79,11 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     this.#stream = stream;
     this.#options = options;
     this.#release = release;
-    this.#mostAnswerBytes = options.mostAnswerBytes ?? MOST_ANSWER_BYTES;
+    this.#answers = new Answers(
+      (frame) => this.sendFrame(frame),
+      () => this.abort('the server does not read what it asks for'),
+      options.mostAnswerBytes,
+    );
     this.#dials = this.#makeDials();
     stream.attach({
       onPacket: (packet) => this.#onPacket(packet),
@@ -205,7 +207,7 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
         return;
       }
       case PacketType.PING:
-        if (this.features.has('ping') && packet.amount >= 0) this.#answer(pong(packet.amount));
+        if (this.features.has('ping') && packet.amount >= 0) this.#answers.send(pong(packet.amount));
         return;
       case PacketType.STATUS:
         if (packet.status === null || !this.ours) return;
@@ -225,12 +227,12 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
       onConnected: (dialId, address, socket) => this.#establish(dialId, address, socket),
       onFailed: (dialId, address, fault, started) => {
         if (started) onDialEnd(this, dialId, address, undefined, fault);
-        this.#answer(dialFailure(dialId, fault.message));
+        this.#answers.send(dialFailure(dialId, fault.message));
       },
       onCancelled: (dialId, address) => {
         onDialEnd(this, dialId, address, undefined);
         // No answer beyond the sign that it ended.
-        this.#answer(closeDial(dialId));
+        this.#answers.send(closeDial(dialId));
       },
     });
   }
@@ -265,19 +267,11 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
   #unknown(connectId: number): void {
     if (connectId === NO_CONNECT_ID) return;
     this.#closed.add(connectId);
-    this.#answer(closeResponse(connectId, 'Unknown connectID'));
-  }
-
-  /** Sends what the server caused by a packet of its own, and holds the bound on that. */
-  #answer(packet: Packet): void {
-    const frame = encodeFrame(packet);
-    if (this.sendFrame(frame)) return;
-    this.#answerBytes += frame.length;
-    if (this.#answerBytes > this.#mostAnswerBytes) this.abort('the server does not read what it asks for');
+    this.#answers.send(closeResponse(connectId, 'Unknown connectID'));
   }
 
   #onDrain(): void {
-    this.#answerBytes = 0;
+    this.#answers.drained();
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const endpoint of waiting) endpoint.linkDrained();

@@ -19,6 +19,7 @@ import { type DialDesk, newDialId } from './dial-desk.ts';
 import { proxyService } from './proxy-service.ts';
 import type { ServerCounters } from './server-counters.ts';
 import type { FrontendListener, ProxyServerOptions, TlsFiles } from './server-options.ts';
+import type { Tails } from './tails.ts';
 
 /** Small, so that a frontend tells early and often what its client took: grants to the agent follow from that. */
 const FRONTEND_HIGH_WATER_BYTES = 64 * 1024;
@@ -32,6 +33,7 @@ export interface AcceptorsOptions {
   readonly counters: ServerCounters;
   readonly desk: DialDesk;
   readonly log: Log;
+  readonly tails: Tails;
   accepting(): boolean;
 }
 
@@ -126,7 +128,7 @@ export class Acceptors {
   }
 
   #grpcAcceptor(unix: boolean): (socket: Socket) => void {
-    const { options, desk, counters, log } = this.#parts;
+    const { options, desk, counters, log, tails } = this.#parts;
     const { times } = options;
     const grpc = this.#grpcServer(options.frontendKeepaliveMs, {
       [PROXY_PATH]: proxyService({
@@ -134,6 +136,7 @@ export class Acceptors {
         counters,
         times,
         log,
+        tails,
         openStream: (call) => this.#openStream(call, FRONTEND_HIGH_WATER_BYTES),
       }),
     });
@@ -155,7 +158,7 @@ export class Acceptors {
   }
 
   #acceptConnect(socket: Socket): void {
-    const { options, desk, counters, log } = this.#parts;
+    const { options, desk, counters, log, tails } = this.#parts;
     const client = socket.remoteAddress === undefined ? 'unix' : peerOf(socket);
     counters.connectFrontends++;
     this.#connectSockets.add(socket);
@@ -163,6 +166,7 @@ export class Acceptors {
       client,
       dial: (frontend, id, address, request) => desk.dial(frontend, id, address, request),
       newDialId,
+      tails,
       holdMs: options.times.holdMs,
       headTimeoutMs: options.times.headTimeoutMs,
       lingerMs: options.times.lingerMs,

@@ -1,16 +1,21 @@
+import { Answers } from '../wire/answers.ts';
 import type { CloseReason } from '../wire/close-reason.ts';
-import { ClosedIds } from '../wire/closed-ids.ts';
 import { encodeFrame } from '../wire/encode.ts';
 import type { Feature } from '../wire/extension.ts';
 import type { Identifiers } from '../wire/identifiers.ts';
 import { type Packet, PacketType, type Status } from '../wire/packet.ts';
 import type { PacketStream, StreamEnd } from '../wire/packet-stream.ts';
-import { closeRequest, ping, pong } from '../wire/packets.ts';
+import { closeDial, closeRequest, ping, pong } from '../wire/packets.ts';
 import type { ProbeTarget } from '../wire/probe.ts';
+import { RecentIds } from '../wire/recent-ids.ts';
 import type { Carrier, Tunnel } from './tunnel.ts';
 
+const RESOURCE_EXHAUSTED = 8;
 // Go agents answer CLOSE_REQ for a connectID that they never gave out with CLOSE_RSP "Unknown connectID".
 const UNUSED_CONNECT_ID = Number.MAX_SAFE_INTEGER;
+
+/** Apart from the numbers of the probe, which count from 1. */
+const OWN_PING = Number.MAX_SAFE_INTEGER;
 
 /** A dial, as the backend that was asked sees it. */
 export interface BackendDial {
@@ -26,6 +31,8 @@ export interface BackendDial {
 export interface BackendEvents {
   onDraining(backend: Backend): void;
   onStatus(backend: Backend, status: Status): void;
+  /** A dial that nobody waits for any more was answered after all. */
+  onLateAnswer(backend: Backend): void;
   onEnd(backend: Backend, end: StreamEnd): void;
 }
 
@@ -65,8 +72,14 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
   onHeard: ((packet: Packet) => void) | undefined;
   readonly #stream: PacketStream;
   readonly #events: BackendEvents;
-  readonly #closed = new ClosedIds();
+  readonly #closed = new RecentIds<number>();
+  /** Dials that were taken back, until the agent's answer: a dial with such an ID could get the answer of the other. */
+  readonly #withdrawn = new RecentIds<bigint>();
+  readonly #answers: Answers;
   readonly #waiting = new Set<Tunnel>();
+  /** When the last tunnel ended, on performance.now()'s clock. */
+  lastTunnelEndMs = Number.NEGATIVE_INFINITY;
+  #onOwnPong: (() => void) | undefined;
   #ended = false;
 
   constructor(identity: BackendIdentity, stream: PacketStream, events: BackendEvents) {
@@ -79,6 +92,10 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
     this.connectedAtMs = identity.connectedAtMs;
     this.#stream = stream;
     this.#events = events;
+    this.#answers = new Answers(
+      (frame) => this.sendFrame(frame),
+      () => this.abort(RESOURCE_EXHAUSTED, 'the agent does not read what it asks for'),
+    );
     stream.attach({
       onPacket: (packet) => this.#onPacket(packet),
       onDrain: () => this.#onDrain(),
@@ -88,6 +105,11 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
 
   get ours(): boolean {
     return this.features.has('status');
+  }
+
+  /** Announces itself by STATUS before it may be chosen. */
+  get announces(): boolean {
+    return this.ours;
   }
 
   /** Dials and tunnels on this stream: the load by which least-loaded choice goes. */
@@ -131,6 +153,18 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
       : packet.type === PacketType.CLOSE_RSP && packet.connectId === UNUSED_CONNECT_ID;
   }
 
+  /** Whether a dial of that ID is pending here, or was taken back and is not answered yet. */
+  hasDial(id: bigint): boolean {
+    return this.dials.has(id) || this.#withdrawn.has(id);
+  }
+
+  /** Takes a pending dial back from the agent, which then stops connecting. A late answer is closed. */
+  withdraw(id: bigint): void {
+    if (!this.dials.delete(id)) return;
+    this.#withdrawn.add(id);
+    this.send(closeDial(id));
+  }
+
   /** Registers an established tunnel. */
   add(tunnel: Tunnel): void {
     this.tunnels.set(tunnel.connectId, tunnel);
@@ -142,6 +176,14 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
     this.tunnels.delete(tunnel.connectId);
     this.#waiting.delete(tunnel);
     this.#closed.add(tunnel.connectId);
+    this.lastTunnelEndMs = performance.now();
+  }
+
+  /** Calls back when the agent has received all that was sent so far, or its stream ended. */
+  whenHeard(heard: () => void): void {
+    this.#onOwnPong = heard;
+    if (this.features.has('ping')) this.send(ping(OWN_PING));
+    else if (!this.#stream.ping(heard)) heard();
   }
 
   /** Ends the stream in order: everything sent goes first. */
@@ -169,9 +211,13 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
         return;
       case PacketType.DIAL_RSP: {
         const dial = this.dials.get(packet.dialId);
-        if (dial !== undefined) dial.answered(packet);
+        if (dial !== undefined) {
+          dial.answered(packet);
+          return;
+        }
+        this.#lateAnswer(packet.dialId);
         // Nobody waits for it any more: without this the endpoint would stay open for ever.
-        else if (packet.error === '' && !this.tunnels.has(packet.connectId)) this.#refuse(packet.connectId);
+        if (packet.error === '' && !this.tunnels.has(packet.connectId)) this.#refuse(packet.connectId);
         return;
       }
       case PacketType.CLOSE_RSP:
@@ -181,9 +227,12 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
         // Not in the protocol in this direction, but its meaning is plain.
         this.tunnels.get(packet.connectId)?.backendEnded('endpoint-closed', '');
         return;
-      case PacketType.DIAL_CLS:
-        this.dials.get(packet.dialId)?.droppedByAgent();
+      case PacketType.DIAL_CLS: {
+        const dial = this.dials.get(packet.dialId);
+        if (dial !== undefined) dial.droppedByAgent();
+        else this.#lateAnswer(packet.dialId);
         return;
+      }
       case PacketType.DRAIN:
         this.#drain();
         return;
@@ -194,7 +243,10 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
         this.#events.onStatus(this, packet.status);
         return;
       case PacketType.PING:
-        if (this.features.has('ping')) this.send(pong(packet.amount));
+        if (this.features.has('ping')) this.#answers.send(pong(packet.amount));
+        return;
+      case PacketType.PONG:
+        if (packet.amount === OWN_PING) this.#onOwnPong?.();
         return;
       default:
     }
@@ -214,10 +266,16 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
 
   #refuse(connectId: number): void {
     this.#closed.add(connectId);
-    this.send(closeRequest(connectId));
+    this.#answers.send(closeRequest(connectId));
+  }
+
+  /** An answer is an answer, also behind the time-out: an agent that is merely slow is not stuck. */
+  #lateAnswer(dialId: bigint): void {
+    if (this.#withdrawn.delete(dialId)) this.#events.onLateAnswer(this);
   }
 
   #onDrain(): void {
+    this.#answers.drained();
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const tunnel of waiting) tunnel.linkDrained();
@@ -226,6 +284,7 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
   #onEnd(end: StreamEnd): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#onOwnPong?.();
     // Out of the pools first, so that no retry of its dials can choose it again.
     this.#events.onEnd(this, end);
     const reason: CloseReason = end.cause === 'malformed' ? 'malformed-packet' : 'agent-lost';

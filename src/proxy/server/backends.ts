@@ -94,6 +94,7 @@ export class Backends {
     const backend = new Backend(identity, stream, {
       onDraining: (draining) => this.#onDraining(draining),
       onStatus: (sender, status) => this.#onStatus(sender, status),
+      onLateAnswer: (sender) => this.dialAnswered(sender, true),
       onEnd: (ended, end) => this.#remove(ended, end),
     });
     const probe = new Probe(backend, this.#options.probeTimes, {

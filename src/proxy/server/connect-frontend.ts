@@ -8,6 +8,7 @@ import { parseConnectHead } from './connect-head.ts';
 import type { DialFailure } from './dial-failure.ts';
 import type { Frontend, FrontendDial, FrontendTunnel } from './frontend.ts';
 import { Hold } from './hold.ts';
+import type { Tails } from './tails.ts';
 
 /** Early bytes of a client that does not wait for the 200: beyond this the socket is no longer read. */
 const MAX_EARLY_BYTES = 64 * 1024;
@@ -16,6 +17,7 @@ const MAX_EARLY_BYTES = 64 * 1024;
 export interface ConnectFrontendOptions {
   /** The client's address, for people. */
   readonly client: string;
+  readonly tails: Tails;
   /** Makes and starts a dial. */
   dial(frontend: Frontend, id: bigint, address: string, request: Buffer): FrontendDial;
   /** A dial ID: positive int64, random. */
@@ -100,6 +102,7 @@ export class ConnectFrontend implements Frontend {
     if (this.#state.name !== 'established') return;
     const { hold } = this.#state;
     const abnormal = isAbnormal(reason);
+    this.#owe();
     const finish = (): void => {
       this.#state = { name: 'ended' };
       if (abnormal) this.#cut();
@@ -168,12 +171,19 @@ export class ConnectFrontend implements Frontend {
       // What the destination said first is still owed to a client that only ended its own side.
       state.hold.release();
       if ((this.#state as State).name !== 'established') return;
+      this.#owe();
       this.#leave('frontend-closed');
       this.#finish();
     } else if (state.name !== 'ended') {
       this.#leave('frontend-lost');
       this.#socket.destroy();
     }
+  }
+
+  /** A server that stops waits until the kernel has the rest. */
+  #owe(): void {
+    const delivered = this.#options.tails.begin();
+    this.#socket.once('finish', delivered).once('close', delivered);
   }
 
   #refuse(status: number, reason: string): void {

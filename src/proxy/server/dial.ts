@@ -1,7 +1,6 @@
 import type { CloseReason } from '../wire/close-reason.ts';
 import type { BufferBounds } from '../wire/flow.ts';
 import type { Packet } from '../wire/packet.ts';
-import { closeDial } from '../wire/packets.ts';
 import type { Backend, BackendDial } from './backend.ts';
 import {
   agentLost,
@@ -133,7 +132,7 @@ export class Dial implements BackendDial, FrontendDial {
     const backend = choice.stream;
     this.#choice = choice;
     this.#tried.push(backend);
-    if (backend.dials.has(this.id)) {
+    if (backend.hasDial(this.id)) {
       this.#choice = undefined;
       this.#fail(duplicateDialId(this.address));
       return;
@@ -181,12 +180,9 @@ export class Dial implements BackendDial, FrontendDial {
     this.#fail(dialTimeout(this.address, backend.agentId, this.#context.timeoutMs));
   }
 
-  /** Takes the dial back from the agent, which then stops connecting. A late answer is closed by the backend. */
   #withdraw(): void {
     const backend = this.backend;
-    if (backend === undefined || backend.dials.get(this.id) !== this) return;
-    backend.dials.delete(this.id);
-    backend.send(closeDial(this.id));
+    if (backend?.dials.get(this.id) === this) backend.withdraw(this.id);
   }
 
   #fail(failure: DialFailure): void {

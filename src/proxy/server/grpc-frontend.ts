@@ -5,6 +5,7 @@ import { closeResponse, dialFailure } from '../wire/packets.ts';
 import type { DialFailure } from './dial-failure.ts';
 import type { Frontend, FrontendDial, FrontendTunnel } from './frontend.ts';
 import { Hold } from './hold.ts';
+import type { Tails } from './tails.ts';
 
 const OK = 0;
 const INVALID_ARGUMENT = 3;
@@ -13,6 +14,7 @@ const DEADLINE_EXCEEDED = 4;
 /** What a Proxy stream needs from the server. */
 export interface GrpcFrontendOptions {
   readonly client: string;
+  readonly tails: Tails;
   /** Makes and starts a dial whose DIAL_REQ is `request`, a gRPC frame. */
   dial(frontend: Frontend, id: bigint, address: string, request: Buffer): FrontendDial;
   /** How long everything is held after DIAL_RSP. */
@@ -38,6 +40,8 @@ export class GrpcFrontend implements Frontend {
   readonly #stream: PacketStream;
   readonly #options: GrpcFrontendOptions;
   #state: State;
+  /** Counts the tail out, once one is being delivered. */
+  #delivered: () => void = () => {};
 
   constructor(stream: PacketStream, options: GrpcFrontendOptions) {
     this.#stream = stream;
@@ -64,7 +68,11 @@ export class GrpcFrontend implements Frontend {
 
   dialed(tunnel: FrontendTunnel, response: Packet): void {
     this.#stream.sendFrame(response.frame);
-    this.#state = { name: 'established', tunnel, hold: new Hold(this.#options.holdMs, () => tunnel.frontendDrained()) };
+    this.#state = {
+      name: 'established',
+      tunnel,
+      hold: new Hold(this.#options.holdMs, () => tunnel.frontendDrained()),
+    };
   }
 
   dialFailed(dialId: bigint, failure: DialFailure): void {
@@ -85,6 +93,7 @@ export class GrpcFrontend implements Frontend {
     if (this.#state.name !== 'established') return;
     const { hold, tunnel } = this.#state;
     const text = error === '' && isAbnormal(reason) ? reason : error;
+    this.#delivered = this.#options.tails.begin();
     const finish = (): void => {
       this.#state = { name: 'ended' };
       // kube-apiserver ignores CLOSE_REQ; and it hangs unless the RPC ends behind CLOSE_RSP.
@@ -173,6 +182,7 @@ export class GrpcFrontend implements Frontend {
     if (this.#state.name !== 'established') return;
     this.#state.hold.drop();
     this.#state = { name: 'ended' };
+    this.#delivered = this.#options.tails.begin();
     tunnel.frontendEnded(reason);
     this.#stream.send(closeResponse(tunnel.connectId));
     this.#stream.end(OK);
@@ -201,6 +211,7 @@ export class GrpcFrontend implements Frontend {
           : 'frontend-lost';
     this.#leave(state, reason);
     if (end.cause === 'half-close') this.#stream.end(OK);
+    this.#delivered();
     this.#options.onEnd(end);
   }
 

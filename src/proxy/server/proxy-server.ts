@@ -1,12 +1,15 @@
 import type { Listener } from '../ops/listener.ts';
 import type { Log } from '../ops/log.ts';
 import { Acceptors } from './acceptors.ts';
+import type { Backend } from './backend.ts';
 import { Backends } from './backends.ts';
 import { DialDesk } from './dial-desk.ts';
+import { type QuietWait, waitForQuiet } from './quiet-wait.ts';
 import { type Readiness, readiness } from './readiness.ts';
 import { ServerCounters } from './server-counters.ts';
 import { type ServerMetrics, serverMetrics } from './server-metrics.ts';
 import type { ProxyServerOptions } from './server-options.ts';
+import { Tails } from './tails.ts';
 
 /**
  * The proxy server: frontends dial in, agents connect, dials are given to agents by the strategies. Owns every
@@ -22,7 +25,9 @@ export class ProxyServer {
   readonly #listeners: Listener[] = [];
   #agentListener: Listener | undefined;
   #stopping = false;
-  #onQuiet: () => void = () => {};
+  /** Tunnels' ends that are on their way to clients. */
+  readonly #tails = new Tails(() => this.#wait?.look());
+  #wait: QuietWait | undefined;
 
   constructor(options: ProxyServerOptions, log: Log) {
     this.options = options;
@@ -47,7 +52,8 @@ export class ProxyServer {
       bounds: options.bounds,
       accepting: () => !this.#stopping,
       onDialSeconds: (seconds) => this.metrics.dialSeconds(seconds),
-      onQuiet: () => this.#onQuiet(),
+      // The end is told before the frontend has its tail to deliver.
+      onQuiet: () => queueMicrotask(() => this.#wait?.look()),
     });
     this.#acceptors = new Acceptors({
       options,
@@ -56,6 +62,7 @@ export class ProxyServer {
       desk,
       log: log.named('accept'),
       accepting: () => !this.#stopping,
+      tails: this.#tails,
     });
   }
 
@@ -87,31 +94,46 @@ export class ProxyServer {
   }
 
   /**
-   * Takes no new dials and waits until the last tunnel and dial ended, the time is over (0 = at once), or `hurry` is
-   * aborted; then closes everything.
+   * Takes no new dials and waits until the last tunnel and dial ended and their last bytes are delivered, the time is
+   * over (0 = at once), or `hurry` is aborted; then closes everything.
    */
   async shutdown(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#stopping = true;
-    const busy = (): number => this.counters.establishedTunnels + this.counters.pendingDials;
-    if (graceMs > 0 && busy() > 0 && !hurry.aborted) {
-      this.#log.info(1, 'Stopping: no new dials; waiting for what is left', {
-        left: busy(),
-        graceSeconds: graceMs / 1000,
-      });
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          clearTimeout(timer);
-          hurry.removeEventListener('abort', done);
-          resolve();
-        };
-        const timer = setTimeout(done, graceMs);
-        hurry.addEventListener('abort', done);
-        this.#onQuiet = () => {
-          if (busy() === 0) done();
-        };
-      });
+    if (graceMs > 0) {
+      const untilMs = performance.now() + graceMs;
+      await this.#finishTunnels(graceMs, hurry);
+      await this.#finishUploads(Math.min(untilMs - performance.now(), this.options.times.lingerMs), hurry);
     }
     await this.close();
+  }
+
+  async #finishTunnels(withinMs: number, hurry: AbortSignal): Promise<void> {
+    const { counters } = this;
+    const left = (): number => counters.establishedTunnels + counters.pendingDials;
+    if (left() > 0) {
+      this.#log.info(1, 'Stopping: no new dials; waiting for what is left', {
+        left: left(),
+        graceSeconds: withinMs / 1000,
+      });
+    }
+    this.#wait = waitForQuiet(() => left() + this.#tails.left === 0, withinMs, hurry);
+    await this.#wait.over;
+  }
+
+  /** What went to an agent just before its tunnel ended has arrived when the agent answers a question behind it. */
+  async #finishUploads(withinMs: number, hurry: AbortSignal): Promise<void> {
+    const sinceMs = performance.now() - this.options.times.lingerMs;
+    const waiting = new Set<Backend>();
+    for (const backend of this.backends.all()) {
+      if (backend.lastTunnelEndMs < sinceMs || this.backends.isSuspect(backend)) continue;
+      waiting.add(backend);
+      backend.whenHeard(() => {
+        waiting.delete(backend);
+        this.#wait?.look();
+      });
+    }
+    this.#wait = waitForQuiet(() => waiting.size === 0, withinMs, hurry);
+    await this.#wait.over;
   }
 
   /** Closes listeners, tunnels and streams at once. */

@@ -6,6 +6,7 @@ import type { DialDesk } from './dial-desk.ts';
 import { GrpcFrontend } from './grpc-frontend.ts';
 import type { ServerCounters } from './server-counters.ts';
 import type { ServerTimes } from './server-options.ts';
+import type { Tails } from './tails.ts';
 
 /** What the Proxy handler needs. */
 export interface ProxyServiceOptions {
@@ -13,6 +14,7 @@ export interface ProxyServiceOptions {
   readonly counters: ServerCounters;
   readonly times: ServerTimes;
   readonly log: Log;
+  readonly tails: Tails;
   openStream(call: ServerDuplexStream<Buffer, Buffer>): PacketStream;
 }
 
@@ -27,6 +29,7 @@ export function proxyService(
     counters.grpcFrontends++;
     new GrpcFrontend(options.openStream(call), {
       client,
+      tails: options.tails,
       holdMs: times.holdMs,
       firstPacketTimeoutMs: times.headTimeoutMs,
       dial: (frontend, id, address, request) => desk.dial(frontend, id, address, request),

@@ -10,6 +10,9 @@ export const MAX_WINDOW_BYTES = 16 * 1024 * 1024;
 /** The largest payload of a DATA packet that we make. */
 export const MAX_DATA_BYTES = 64 * 1024;
 
+/** What a waiting packet costs beside its payload, roughly: objects and headers of buffers. */
+const PACKET_BYTES = 128;
+
 /** Bounds of what one tunnel may buffer towards a slow reader. */
 export interface BufferBounds {
   /** Above this the tunnel is closed when its reader took nothing for `stallMs`. */
@@ -73,6 +76,8 @@ export class Inflow {
   #window = INITIAL_WINDOW_BYTES;
   #received = 0;
   #consumed = 0;
+  /** Of the payload of a packet, over about the last 64. */
+  #meanBytes = MAX_DATA_BYTES;
   #granted = INITIAL_WINDOW_BYTES;
   #stallTimer: NodeJS.Timeout | undefined;
   #ended = false;
@@ -84,8 +89,10 @@ export class Inflow {
   /** `bytes` arrived and were passed on; `bufferedBytes` of all that arrived still wait here for the reader. */
   received(bytes: number, bufferedBytes: number): void {
     this.#received += bytes;
+    this.#meanBytes += (bytes - this.#meanBytes) / 64;
     this.progressed(bufferedBytes);
-    if (bufferedBytes > this.#options.bounds.softBytes) this.#watch(bufferedBytes);
+    const heldBytes = this.#weigh(bufferedBytes);
+    if (heldBytes > this.#options.bounds.softBytes) this.#watch(heldBytes);
   }
 
   /** The reader took something, or a buffer was found empty: `bufferedBytes` still wait. */
@@ -96,7 +103,8 @@ export class Inflow {
       this.#consumed = consumed;
       if (this.#stallTimer !== undefined) {
         this.#unwatch();
-        if (bufferedBytes > this.#options.bounds.softBytes) this.#watch(bufferedBytes);
+        const heldBytes = this.#weigh(bufferedBytes);
+        if (heldBytes > this.#options.bounds.softBytes) this.#watch(heldBytes);
       }
     }
     if (this.#options.flow) this.#maybeGrant();
@@ -122,10 +130,17 @@ export class Inflow {
     this.#options.grant(grant);
   }
 
-  #watch(bufferedBytes: number): void {
+  /** The memory behind buffered payload: a peer must not make us hold much more than it sends by tiny packets. */
+  #weigh(bufferedBytes: number): number {
+    // What fits the first window is always held: a reader that is paused for long is legal.
+    if (bufferedBytes <= INITIAL_WINDOW_BYTES) return bufferedBytes;
+    return bufferedBytes * (1 + PACKET_BYTES / this.#meanBytes);
+  }
+
+  #watch(heldBytes: number): void {
     const { bounds, onSlowConsumer } = this.#options;
     if (this.#ended) return;
-    if (bufferedBytes > bounds.hardBytes) {
+    if (heldBytes > bounds.hardBytes) {
       this.end();
       onSlowConsumer();
       return;

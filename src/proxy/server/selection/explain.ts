@@ -95,9 +95,7 @@ function exclusion(
   decision: Selection<SelectableStream>,
 ): Exclusion | undefined {
   if (member.tier === Tier.waiting) {
-    return member.streams.some((state) => state.stream.instance !== undefined)
-      ? 'no-status'
-      : 'second-stream';
+    return member.streams.some((state) => state.stream.announces) ? 'no-status' : 'second-stream';
   }
   if (decision.stream === undefined) return undefined;
   const state = TIER_NAMES[member.tier] as (Exclusion & TierName) | 'ready';

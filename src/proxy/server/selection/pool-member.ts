@@ -49,6 +49,6 @@ export class PoolMember {
 }
 
 function mayBeChosen(state: StreamState, olderUsable: boolean): boolean {
-  if (state.stream.instance !== undefined) return state.announced;
+  if (state.stream.announces) return state.announced;
   return state.settled || !olderUsable;
 }

@@ -7,6 +7,8 @@ export interface SelectableStream {
   readonly identifiers: Identifiers;
   /** The agent's `kts-instance`: one run of an agent process of ours. A Go agent sends none. */
   readonly instance: string | undefined;
+  /** Whether it sends STATUS, the first of which makes it choosable. */
+  readonly announces: boolean;
 }
 
 /** The marks of one registered stream. Written by the StreamRegistry alone. */
