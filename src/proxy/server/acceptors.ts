@@ -169,7 +169,7 @@ export class Acceptors {
       tails,
       holdMs: options.times.holdMs,
       headTimeoutMs: options.times.headTimeoutMs,
-      lingerMs: options.times.lingerMs,
+      times: options.times,
       onRefused: (status, reason) => log.info(2, 'Refused a CONNECT request', { client, status, reason }),
       onEnd: () => {
         counters.connectFrontends--;

@@ -8,10 +8,8 @@ import { parseConnectHead } from './connect-head.ts';
 import type { DialFailure } from './dial-failure.ts';
 import type { Frontend, FrontendDial, FrontendTunnel } from './frontend.ts';
 import { Hold } from './hold.ts';
+import { type IntakeTimes, SocketIntake } from './socket-intake.ts';
 import type { Tails } from './tails.ts';
-
-/** Early bytes of a client that does not wait for the 200: beyond this the socket is no longer read. */
-const MAX_EARLY_BYTES = 64 * 1024;
 
 /** What a CONNECT socket needs from the server. */
 export interface ConnectFrontendOptions {
@@ -25,8 +23,8 @@ export interface ConnectFrontendOptions {
   /** How long everything is held after the 200. */
   readonly holdMs: number;
   readonly headTimeoutMs: number;
-  /** How long a socket may take to accept a refusal or, after the end, to take nothing of what is left. */
-  readonly lingerMs: number;
+  /** lingerMs is also how long a socket may take to accept a refusal or, after the end, to take nothing of what is left. */
+  readonly times: IntakeTimes;
   /** A request was refused before its dial: status and reason. */
   onRefused(status: number, reason: string): void;
   /** The socket is closed. */
@@ -35,7 +33,7 @@ export interface ConnectFrontendOptions {
 
 type State =
   | { readonly name: 'head'; readonly timer: NodeJS.Timeout; readonly bytes: Buffer }
-  | { readonly name: 'dialling'; dial: FrontendDial | undefined; early: Buffer[]; earlyBytes: number }
+  | { readonly name: 'dialling'; dial: FrontendDial | undefined }
   | { readonly name: 'established'; readonly tunnel: FrontendTunnel; readonly hold: Hold }
   | { readonly name: 'ended' };
 
@@ -45,12 +43,14 @@ export class ConnectFrontend implements Frontend {
   readonly client: string;
   readonly #socket: Socket;
   readonly #options: ConnectFrontendOptions;
+  readonly #intake: SocketIntake;
   #state: State;
 
   constructor(socket: Socket, options: ConnectFrontendOptions) {
     this.#socket = socket;
     this.#options = options;
     this.client = options.client;
+    this.#intake = new SocketIntake(socket, options.times);
     const timer = setTimeout(
       () => this.#refuse(408, `the request head was not complete within ${options.headTimeoutMs / 1000} s`),
       options.headTimeoutMs,
@@ -79,9 +79,7 @@ export class ConnectFrontend implements Frontend {
     this.#socket.write(established);
     const hold = new Hold(this.#options.holdMs, () => tunnel.frontendDrained());
     this.#state = { name: 'established', tunnel, hold };
-    // Before the replay: when the way to the node is full, the tunnel's pause must have the last word.
-    if (state.earlyBytes > MAX_EARLY_BYTES) this.#socket.resume();
-    for (const chunk of state.early) tunnel.fromFrontend(chunk);
+    this.#intake.open((chunk) => tunnel.fromFrontend(chunk));
   }
 
   dialFailed(_dialId: bigint, failure: DialFailure): void {
@@ -105,6 +103,7 @@ export class ConnectFrontend implements Frontend {
     this.#owe();
     const finish = (): void => {
       this.#state = { name: 'ended' };
+      this.#intake.stop();
       if (abnormal) this.#cut();
       else this.#finish();
     };
@@ -113,11 +112,11 @@ export class ConnectFrontend implements Frontend {
   }
 
   pause(): void {
-    this.#socket.pause();
+    this.#intake.pause();
   }
 
   resume(): void {
-    this.#socket.resume();
+    this.#intake.resume();
   }
 
   #onData(chunk: Buffer): void {
@@ -125,15 +124,13 @@ export class ConnectFrontend implements Frontend {
     switch (state.name) {
       case 'established':
         state.hold.release();
-        state.tunnel.fromFrontend(chunk);
+        this.#intake.take(chunk);
         return;
       case 'head':
         this.#onHead(state.bytes.length === 0 ? chunk : Buffer.concat([state.bytes, chunk]), state.timer);
         return;
       case 'dialling':
-        state.early.push(chunk);
-        state.earlyBytes += chunk.length;
-        if (state.earlyBytes > MAX_EARLY_BYTES) this.#socket.pause();
+        this.#intake.take(chunk);
         return;
       case 'ended':
         return;
@@ -154,11 +151,8 @@ export class ConnectFrontend implements Frontend {
     }
     clearTimeout(timer);
     const id = this.#options.newDialId();
-    const state: State = { name: 'dialling', dial: undefined, early: [], earlyBytes: 0 };
-    if (head.rest.length > 0) {
-      state.early.push(head.rest);
-      state.earlyBytes = head.rest.length;
-    }
+    const state: State = { name: 'dialling', dial: undefined };
+    if (head.rest.length > 0) this.#intake.take(head.rest);
     this.#state = state;
     const dial = this.#options.dial(this, id, head.target, encodeFrame(dialRequest(id, head.target)));
     state.dial = dial;
@@ -170,10 +164,12 @@ export class ConnectFrontend implements Frontend {
     if (state.name === 'established') {
       // What the destination said first is still owed to a client that only ended its own side.
       state.hold.release();
-      if ((this.#state as State).name !== 'established') return;
-      this.#owe();
-      this.#leave('frontend-closed');
-      this.#finish();
+      this.#intake.end(() => {
+        if ((this.#state as State).name !== 'established') return;
+        this.#owe();
+        this.#leave('frontend-closed');
+        this.#finish();
+      });
     } else if (state.name !== 'ended') {
       this.#leave('frontend-lost');
       this.#socket.destroy();
@@ -200,7 +196,7 @@ export class ConnectFrontend implements Frontend {
     const linger = setInterval(() => {
       if (socket.writableLength > 0 && socket.writableLength < left) left = socket.writableLength;
       else socket.destroy();
-    }, this.#options.lingerMs);
+    }, this.#options.times.lingerMs);
     socket.once('close', () => clearInterval(linger));
     socket.once('finish', () => {
       // What the client still sends has nowhere to go; its own end, or the linger, closes the socket.
@@ -222,6 +218,7 @@ export class ConnectFrontend implements Frontend {
   #leave(reason: CloseReason): void {
     const state = this.#state;
     this.#state = { name: 'ended' };
+    this.#intake.stop();
     switch (state.name) {
       case 'head':
         clearTimeout(state.timer);

@@ -53,6 +53,8 @@ export interface ServerTimes {
   readonly headTimeoutMs: number;
   /** How long a client may take nothing of what is left for it after the end. */
   readonly lingerMs: number;
+  /** How long a CONNECT socket is paused before it is read a little, to see whether its client is gone. */
+  readonly peekMs: number;
   /** How long a Go agent's younger stream waits beside an older one before it is chosen. */
   readonly secondStreamWaitMs: number;
   readonly probe: ProbeTimes;
@@ -63,6 +65,7 @@ export const defaultServerTimes: ServerTimes = {
   holdMs: 10,
   headTimeoutMs: 10_000,
   lingerMs: 30_000,
+  peekMs: 10_000,
   secondStreamWaitMs: 5_000,
   probe: defaultProbeTimes,
 };

@@ -1,0 +1,121 @@
+import type { Socket } from 'node:net';
+
+/** Bytes of a client that does not wait for the 200: beyond this the socket is no longer read. */
+const EARLY_BYTES = 64 * 1024;
+/** What one look behind a pause reads: more than a Unix socket's buffer holds, so that the end behind it is seen. */
+const PEEK_BYTES = 256 * 1024;
+/** The most that is read ahead of a destination that takes nothing. */
+const MOST_AHEAD_BYTES = 4 * 1024 * 1024;
+
+/** Time constants of an intake. */
+export interface IntakeTimes {
+  /** A socket that is paused for that long is read a little, again and again: its client may be gone. */
+  readonly peekMs: number;
+  /** What is left of a client that ended is dropped when nothing of it is taken for that long. */
+  readonly lingerMs: number;
+}
+
+/**
+ * What a CONNECT client sends, on its way into the tunnel: kept until there is one, stopped at the socket when the
+ * way is full. A paused socket tells nothing of its client's end, so a long pause is interrupted by bounded reads.
+ */
+export class SocketIntake {
+  readonly #socket: Socket;
+  readonly #times: IntakeTimes;
+  #queue: Buffer[] = [];
+  #queuedBytes = 0;
+  #limitBytes = EARLY_BYTES;
+  #sink: ((chunk: Buffer) => void) | undefined;
+  #blocked = false;
+  #timer: NodeJS.Timeout | undefined;
+  #onFlushed: (() => void) | undefined;
+
+  constructor(socket: Socket, times: IntakeTimes) {
+    this.#socket = socket;
+    this.#times = times;
+  }
+
+  /** Takes what the socket read. */
+  take(chunk: Buffer): void {
+    if (this.#sink !== undefined && !this.#blocked) {
+      this.#sink(chunk);
+      return;
+    }
+    this.#queue.push(chunk);
+    this.#queuedBytes += chunk.length;
+    if (this.#queuedBytes > this.#limitBytes) this.#socket.pause();
+  }
+
+  /** There is a tunnel: what came early goes into it first. The sink may pause(). */
+  open(sink: (chunk: Buffer) => void): void {
+    this.#sink = sink;
+    this.#flush();
+  }
+
+  pause(): void {
+    if (this.#blocked) return;
+    this.#blocked = true;
+    this.#socket.pause();
+    this.#limitBytes = this.#queuedBytes;
+    if (this.#onFlushed === undefined) this.#timer = setInterval(() => this.#peek(), this.#times.peekMs);
+  }
+
+  resume(): void {
+    if (!this.#blocked) return;
+    this.#blocked = false;
+    if (this.#onFlushed === undefined) this.#clearTimer();
+    this.#flush();
+  }
+
+  /** The client ended: calls back when all that it sent has gone, or nobody took it. */
+  end(flushed: () => void): void {
+    if (this.#queuedBytes === 0) {
+      flushed();
+      return;
+    }
+    this.#onFlushed = flushed;
+    this.#clearTimer();
+    let left = this.#queuedBytes;
+    this.#timer = setInterval(() => {
+      if (this.#queuedBytes < left) left = this.#queuedBytes;
+      else this.#over();
+    }, this.#times.lingerMs);
+  }
+
+  /** Drops what is left; nothing more is called back. */
+  stop(): void {
+    this.#clearTimer();
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    this.#onFlushed = undefined;
+  }
+
+  #flush(): void {
+    let sent = 0;
+    while (!this.#blocked && sent < this.#queue.length) {
+      const chunk = this.#queue[sent++] as Buffer;
+      this.#queuedBytes -= chunk.length;
+      this.#sink?.(chunk);
+    }
+    this.#queue = this.#queue.slice(sent);
+    if (this.#blocked) return;
+    if (this.#onFlushed !== undefined) this.#over();
+    else this.#socket.resume();
+  }
+
+  #peek(): void {
+    this.#limitBytes = Math.min(this.#limitBytes + PEEK_BYTES, MOST_AHEAD_BYTES);
+    if (this.#queuedBytes < this.#limitBytes) this.#socket.resume();
+  }
+
+  #over(): void {
+    const flushed = this.#onFlushed;
+    this.stop();
+    flushed?.();
+  }
+
+  #clearTimer(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
