@@ -5,9 +5,10 @@ import { defaultAgentTimes } from '../../src/proxy/agent/agent-options.ts';
 import { agentReadiness } from '../../src/proxy/agent/agent-readiness.ts';
 import { Leaving } from '../../src/proxy/agent/leaving.ts';
 import type { ServerLink } from '../../src/proxy/agent/server-link.ts';
+import { Fault } from '../../src/proxy/ops/fault.ts';
 import { silentLog } from '../../src/proxy/ops/log.ts';
 import { PacketType } from '../../src/proxy/wire/packet.ts';
-import { closeRequest, status } from '../../src/proxy/wire/packets.ts';
+import { closeRequest, dialRequest, status } from '../../src/proxy/wire/packets.ts';
 import { agentCase, goServer } from '../peers/agent-case.ts';
 import { Balancer } from '../peers/balancer.ts';
 import { readAll } from '../peers/destination-server.ts';
@@ -125,6 +126,27 @@ test('what a destination has not taken yet is written before a leaving agent end
     assert.equal(await agent.ended, 'left');
     assert.equal((await all).length, total);
   }, {}));
+
+test('a dial that comes to an idle leaving agent keeps it until the dial is answered', () =>
+  agentCase(
+    async ({ agent, connect }) => {
+      agent.agent.leave();
+      await isLeaving(connect);
+      connect.send(replacements(1));
+      connect.send(dialRequest(1n, '10.0.0.1:80'));
+      assert.match((await connect.next(PacketType.DIAL_RSP)).error, /refused/);
+      assert.equal(await agent.ended, 'left');
+    },
+    {},
+    {
+      times: { leaveReplacedMs: 10 },
+      // Takes longer than the wait of an idle agent.
+      connectDestination: () =>
+        new Promise((_resolve, reject) => {
+          setTimeout(() => reject(new Fault('refused', 'connection refused')), 60);
+        }),
+    },
+  ));
 
 test('a leaving agent makes no stream, and ends when it has lost its last', () =>
   agentCase(async ({ agent, connect, server }) => {

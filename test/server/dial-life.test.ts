@@ -174,8 +174,26 @@ describe('a dial through the gRPC frontend', () => {
     assert.equal((await one.next(PacketType.DIAL_RSP)).connectId, 1);
   });
 
-  it('is refused while the server is shutting down, and a live tunnel runs on until it ends', async () => {
+  it('with the ID of one that was just taken back is refused until the agent has answered that', async () => {
     const server = await start();
+    const agent = await server.agent('a');
+    const [one, two, three] = [server.frontend(), server.frontend(), server.frontend()];
+    one.send(dialRequest(9n, '10.0.0.1:80'));
+    await agent.next(PacketType.DIAL_REQ);
+    one.send(closeDial(9n));
+    await agent.next(PacketType.DIAL_CLS);
+    two.send(dialRequest(9n, '10.0.0.2:80'));
+    assert.match((await two.next(PacketType.DIAL_RSP)).error, /same ID/);
+    agent.send(dialResponse(9n, 1));
+    assert.equal((await agent.next(PacketType.CLOSE_REQ)).connectId, 1);
+    three.send(dialRequest(9n, '10.0.0.2:80'));
+    assert.equal((await agent.next(PacketType.DIAL_REQ)).address, '10.0.0.2:80');
+    agent.send(dialResponse(9n, 2));
+    assert.equal((await three.next(PacketType.DIAL_RSP)).connectId, 2);
+  });
+
+  it('is refused while the server is shutting down, and a live tunnel runs on until it ends', async () => {
+    const server = await start({ times: { lingerMs: 50 } });
     const agent = await server.agent('a');
     const live = server.frontend();
     live.send(dialRequest(1n, '10.0.0.1:80'));

@@ -196,6 +196,13 @@ describe('a stream that may not be chosen yet', () => {
     while (count.dials === 0) await dials(server, 1);
   });
 
+  it('is not one of a peer that never announced STATUS, whatever it calls itself', async () => {
+    const server = await start();
+    const count = answering(await server.agent('a', { features: 'ping,flow', announces: false }));
+    await dials(server, 3);
+    assert.equal(count.dials, 3);
+  });
+
   it('is not even taken when there is no other', async () => {
     const server = await start();
     await server.agent('a', { announces: false });
@@ -261,6 +268,19 @@ describe('a suspect stream', () => {
     const b = answering(await server.agent('b'));
     await dials(server, 5);
     assert.equal(b.dials, 5);
+  });
+
+  it('is trusted again when it answers a dial after all', async () => {
+    const server = await start({ times: { dialTimeoutMs: 20 } });
+    const agent = await server.agent('a');
+    for (let i = 0; i < 3; i++) assert.match((await dial(server)).error, /no answer/);
+    await server.logged('Agent leaves dials unanswered');
+    const request = await agent.next(PacketType.DIAL_REQ);
+    agent.send(dialResponse(request.dialId, 4));
+    assert.equal((await agent.next(PacketType.CLOSE_REQ)).connectId, 4);
+    const [backend] = [...server.server.backends.all()];
+    assert.ok(backend !== undefined);
+    assert.equal(server.server.backends.isSuspect(backend), false);
   });
 
   it('of a Go agent is found by HTTP/2 pings, which a live one answers', async () => {

@@ -96,6 +96,25 @@ describe('the receiver of a direction', () => {
     assert.equal(slow(), 1);
   });
 
+  it('counts what tiny packets cost beside their payload, above the first window', () => {
+    const bounds = {
+      softBytes: 4 * INITIAL_WINDOW_BYTES,
+      hardBytes: 8 * INITIAL_WINDOW_BYTES,
+      stallMs: 3_600_000,
+    };
+    const tiny = inflow(false, bounds);
+    for (let waiting = 1; waiting <= INITIAL_WINDOW_BYTES; waiting++) tiny.receiver.received(1, waiting);
+    assert.equal(tiny.slow(), 0);
+    tiny.receiver.received(1, INITIAL_WINDOW_BYTES + 1);
+    assert.equal(tiny.slow(), 1);
+    const large = inflow(false, bounds);
+    for (let waiting = 0; waiting < 7 * INITIAL_WINDOW_BYTES; waiting += 65_536) {
+      large.receiver.received(65_536, waiting + 65_536);
+    }
+    assert.equal(large.slow(), 0);
+    large.receiver.end();
+  });
+
   it('gives a reader up that takes nothing for the stall time while more than the soft bound waits', async () => {
     await new Promise<void>((resolve) => {
       const receiver = new Inflow({
