@@ -75,6 +75,21 @@ test('a server certificate for other names is refused with its names', () =>
     certificate: { dns: ['elsewhere'], ips: [] },
   }));
 
+test('a server that closes in silence, as one does that refuses our certificate, is said to do so', async () => {
+  const silent = createServer((socket) => socket.destroy());
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  try {
+    await saysWhy(
+      /closed the connection.*it may refuse our certificate/,
+      {},
+      { port: (silent.address() as AddressInfo).port },
+    );
+  } finally {
+    silent.close();
+  }
+});
+
 test('a port that does not speak TLS is named as such', async () => {
   const plain = createServer((socket) => {
     socket.on('error', () => {});

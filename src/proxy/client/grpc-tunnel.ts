@@ -99,6 +99,5 @@ function endedFault(end: StreamEnd, lastError: unknown, where: string): Fault {
     return badAnswer(where, `the call ended with gRPC status ${code} (${details})`);
   }
   if (details.includes('Protocol error')) return badAnswer(where, 'it does not speak gRPC');
-  // grpc-js' words for a server that closed before HTTP/2 began, as one does that refuses our certificate.
-  return connectFault(/Failed to connect/.test(details) ? 'connection closed' : details, where);
+  return connectFault(details, where);
 }

@@ -7,8 +7,10 @@ import { certificateNames, errorText, type TlsReason, tlsReason } from './tls-re
  */
 export function connectFault(error: unknown, server: string): Fault {
   if (error instanceof Fault) return error;
-  const reason = tlsReason(error);
-  const [code, what, remedy] = describeConnect(reason, error, server);
+  // grpc-js' words for a server that closed before HTTP/2 began, as one does that refuses our certificate.
+  const known =
+    typeof error === 'string' && error.includes('Failed to connect') ? 'connection closed' : error;
+  const [code, what, remedy] = describeConnect(tlsReason(known), known, server);
   return new Fault(code, what, remedy, error);
 }
 
