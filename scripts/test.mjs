@@ -17,7 +17,8 @@ const args = [
   'tsx',
   '--test',
   '--test-concurrency=2',
-  '--test-timeout=120000',
+  // Holds for a whole file too, and the first one that compiles Go code takes a while.
+  '--test-timeout=240000',
   ...flags,
   ...files,
 ];
