@@ -27,10 +27,10 @@ export async function serve(argv: readonly string[], io: CommandIo): Promise<num
   const http: HttpEndpoints[] = [];
   try {
     await server.start();
-    http.push(
-      await httpEndpoints(options.health.host, options.health.port, '--health-port', healthHandlers(server)),
-      await httpEndpoints(options.admin.host, options.admin.port, '--admin-port', metricsHandlers(server)),
-    );
+    const { health, admin } = options;
+    // One by one: what is open when the next one fails must be known, or it keeps the process.
+    http.push(await httpEndpoints(health.host, health.port, '--health-port', healthHandlers(server)));
+    http.push(await httpEndpoints(admin.host, admin.port, '--admin-port', metricsHandlers(server)));
   } catch (error) {
     await Promise.all([server.close(), ...http.map((one) => one.close())]);
     throw error;
