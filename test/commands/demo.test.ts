@@ -57,6 +57,28 @@ describe('demo', () => {
     assert.deepEqual(left(), []);
   });
 
+  for (const [what, directory, refusal] of [
+    [
+      'is missing',
+      join(temporary, 'missing'),
+      /the temporary directory .*missing cannot be used: ENOENT; set TMPDIR/,
+    ],
+    ['has a path too long for a socket', `/${'t'.repeat(90)}`, /with TMPDIR as it is, .* has room for 107/],
+  ] as const) {
+    it(`says in one line that the temporary directory ${what}`, async () => {
+      const child = spawn(process.execPath, [...PROGRAM, '--once'], {
+        env: { ...env, TMPDIR: directory },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      let said = '';
+      for await (const chunk of child.stderr) said += String(chunk);
+      const code = child.exitCode ?? (await once(child, 'exit'))[0];
+      assert.equal(code, 1);
+      assert.match(said, refusal);
+      assert.equal(said.trimEnd().split('\n').length, 1);
+    });
+  }
+
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     it(`ends everything on ${signal}`, async () => {
       const { child, agents } = await start();

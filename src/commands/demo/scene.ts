@@ -5,6 +5,7 @@ import type { TunnelServer } from '../../proxy/client/tunnel-server.ts';
 import { Fault } from '../../proxy/ops/fault.ts';
 import { createLog } from '../../proxy/ops/log.ts';
 import { loadClientTls } from '../../proxy/ops/tls-files.ts';
+import { checkUnixPath } from '../../proxy/ops/unix-path.ts';
 import { ProxyServer } from '../../proxy/server/proxy-server.ts';
 import { defaultServerTimes } from '../../proxy/server/server-options.ts';
 import { defaultBufferBounds } from '../../proxy/wire/flow.ts';
@@ -13,6 +14,7 @@ import { type AgentProcess, lastLine, startAgentProcess } from './agent-process.
 import { type DemoPki, makeDemoPki } from './pki.ts';
 import { startTarget, type Target } from './target.ts';
 
+const SOCKET_NAME = 'frontend.sock';
 const AGENT_IDS = ['demo-a', 'demo-b', 'demo-c'];
 const READY_TIMEOUT_MS = 20_000;
 const LOOK_AGAIN_MS = 20;
@@ -37,7 +39,7 @@ export interface Scene {
 
 /** Sets the scene: certificates, server, target, agents ready for dials. @throws Fault; nothing is left then */
 export async function setScene(signal: AbortSignal): Promise<Scene> {
-  const directory = mkdtempSync(join(tmpdir(), 'konnectivity-ts-demo-'));
+  const directory = makeDirectory();
   const agents = new Map<string, AgentProcess>();
   let closed = false;
   const sweep = (): void => {
@@ -59,7 +61,7 @@ export async function setScene(signal: AbortSignal): Promise<Scene> {
   try {
     const pki = await makeDemoPki(directory);
     const serverLog = join(directory, 'server.log');
-    const unixPath = join(directory, 'frontend.sock');
+    const unixPath = join(directory, SOCKET_NAME);
     const started = makeServer(pki, serverLog, unixPath);
     server = started;
     await started.start();
@@ -93,8 +95,31 @@ export async function setScene(signal: AbortSignal): Promise<Scene> {
     };
   } catch (error) {
     await close();
-    throw error;
+    throw fileFault(error, directory);
   }
+}
+
+/** The demo's own directory. @throws Fault when there cannot be one, or its path leaves no room for a socket's */
+function makeDirectory(): string {
+  const start = join(tmpdir(), 'konnectivity-ts-demo-');
+  checkUnixPath(join(`${start}XXXXXX`, SOCKET_NAME), 'with TMPDIR as it is, the path of the socket,');
+  try {
+    return mkdtempSync(start);
+  } catch (error) {
+    throw fileFault(error, tmpdir());
+  }
+}
+
+/** What the file system refuses, made for people; anything else as it is. */
+function fileFault(error: unknown, directory: string): unknown {
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  if (error instanceof Fault || syscall === undefined || path === undefined) return error;
+  return new Fault(
+    'no-temporary-directory',
+    `the temporary directory ${directory} cannot be used: ${code}`,
+    'set TMPDIR to a directory with room that we may write to',
+    error,
+  );
 }
 
 function makeServer(pki: DemoPki, logFile: string, unixPath: string): ProxyServer {
