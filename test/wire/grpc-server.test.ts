@@ -27,12 +27,13 @@ interface Echo {
 }
 
 /** A server that sends every packet back. */
-function echoServer(t: TestContext, windowBytes?: number): Echo {
+function echoServer(t: TestContext, windowBytes?: number, idleTimeoutMs?: number): Echo {
   const calls: Echo['calls'] = [];
   const errors: Echo['errors'] = [];
   const changes = new Changes();
   const server = createGrpcServer({
     ...(windowBytes === undefined ? {} : { windowBytes }),
+    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
     handlers: {
       [CONNECT_PATH]: (call) => {
         const socket = serverCallSocket(call);
@@ -229,6 +230,37 @@ describe('a gRPC server on injected connections', { timeout: 30_000 }, () => {
     await closed;
     assert.equal(calls.length, 1);
   });
+
+  for (const [what, opening] of [
+    ['says nothing', ''],
+    ['opens HTTP/2 and calls nothing', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0'],
+  ] as const) {
+    test(`ends a connection that ${what}, and none that has a stream`, async (t) => {
+      const { server, calls } = echoServer(t, undefined, 20);
+      const changes = new Changes();
+      const listener = await listen((socket) => {
+        socket.once('close', () => setImmediate(() => changes.check()));
+        server.injectConnection(socket);
+      });
+      t.after(() => listener.close());
+      const { port } = listener.address() as AddressInfo;
+      const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), clientOptions());
+      t.after(() => client.close());
+      const { stream } = await openPacketStream(client, CONNECT_PATH, new Metadata());
+      const told = new Told();
+      stream.attach(told);
+      // It does not end its own side either.
+      const idle = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+      t.after(() => idle.destroy());
+      idle.resume();
+      idle.write(opening);
+      await once(idle, 'end');
+      await changes.until(() => server.sessions === 1);
+      stream.send(ping(1));
+      await told.arrived(1);
+      assert.equal(calls.length, 1);
+    });
+  }
 
   test('destroys what is injected after its close', async (t) => {
     const { server } = echoServer(t);

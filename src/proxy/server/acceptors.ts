@@ -54,7 +54,7 @@ export class Acceptors {
   /** Listens for agents: gRPC over TLS. @throws Fault */
   async listenAgents(): Promise<Listener> {
     const { options, backends, log, accepting } = this.#parts;
-    const grpc = this.#grpcServer(options.keepaliveMs, {
+    const handlers = {
       [CONNECT_PATH]: agentService({
         serverId: options.serverId,
         serverCount: options.serverCount,
@@ -64,7 +64,9 @@ export class Acceptors {
         accepting,
         openStream: (call) => this.#openStream(call, AGENT_HIGH_WATER_BYTES),
       }),
-    });
+    };
+    // An agent calls at once. Whoever does not could hold descriptors for ever, where no client certificate is asked for.
+    const grpc = this.#grpcServer(options.keepaliveMs, handlers, options.times.headTimeoutMs);
     return listenTls({
       host: options.agents.host,
       port: options.agents.port,
@@ -115,10 +117,12 @@ export class Acceptors {
   #grpcServer(
     keepaliveTimeMs: number,
     handlers: Record<string, (call: ServerDuplexStream<Buffer, Buffer>) => void>,
+    idleTimeoutMs?: number,
   ): GrpcServer {
     const server = createGrpcServer({
       keepaliveTimeMs,
       handlers,
+      ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
       onSessionError: (remote, error) => {
         this.#parts.log.info(2, 'A connection broke HTTP/2', { remote, reason: String(error) });
       },

@@ -4,6 +4,7 @@ import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-j
 import { DEFAULT_SERVER_WINDOW_BYTES } from './client-options.ts';
 import { http2Servers, setServerWindow } from './grpc-internals.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES } from './handled-stream.ts';
+import { endWhenIdle } from './idle-session.ts';
 import { identity } from './services.ts';
 
 /** Takes a call up, within the same tick: makes its PacketStream or ends it. */
@@ -18,6 +19,8 @@ export interface GrpcServerOptions {
   /** HTTP/2 pings while nothing else comes; none without. */
   readonly keepaliveTimeMs?: number;
   readonly keepaliveTimeoutMs?: number;
+  /** A connection without any open stream for that long is ended, also before its first one; never without. */
+  readonly idleTimeoutMs?: number;
   /** A connection broke the HTTP/2 protocol, or failed; it is ended, and nothing else. For a line in the log. */
   readonly onSessionError?: (remote: string, error: Error) => void;
 }
@@ -59,6 +62,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   for (const http2Server of http2Servers(server) ?? []) {
     http2Server.on('session', (session: ServerHttp2Session) => {
       session.setLocalWindowSize(windowBytes);
+      if (options.idleTimeoutMs !== undefined) endWhenIdle(session, options.idleTimeoutMs);
       const { remoteAddress, remotePort } = session.socket;
       if (remoteAddress !== undefined) remotes.set(session, `${remoteAddress}:${remotePort}`);
     });
