@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
+import { dialTunnel } from '../../src/proxy/client/dial-tunnel.ts';
 import { isDialFault, tunnelLost } from '../../src/proxy/client/tunnel-faults.ts';
 import { Fault } from '../../src/proxy/ops/fault.ts';
+import { loadClientTls } from '../../src/proxy/ops/tls-files.ts';
+import { Pki } from '../peers/pki.ts';
 import { type Destination, startDestination, startTunnel, type TestTunnel } from '../peers/tunnel.ts';
 
 describe('the end of a gRPC tunnel', () => {
@@ -68,5 +71,45 @@ describe('faults of tunnels', () => {
   it('say what cut a socket', () => {
     const fault = tunnelLost(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }), 'db:5432');
     assert.equal(fault.line, 'the tunnel to db:5432 was cut (ECONNRESET)');
+  });
+});
+
+describe('the end of a CONNECT tunnel over TLS', () => {
+  it('is an error when the destination resets the connection', async () => {
+    const pki = new Pki();
+    const ca = await pki.authority('CA');
+    const pair = await pki.issue(ca, { commonName: 'both', ips: ['127.0.0.1'] });
+    const files = { certFile: pair.certFile, keyFile: pair.keyFile, caFile: ca.certFile };
+    const tunnels = await startTunnel({
+      server: {
+        frontends: [
+          { mode: 'http-connect', address: { kind: 'tls', host: '127.0.0.1', port: 0, tls: files } },
+        ],
+      },
+    });
+    const rude = await startDestination((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    const labels = { cert: 'cert', key: 'key', ca: 'ca' };
+    const tunnel = await dialTunnel({
+      server: {
+        kind: 'tls',
+        host: '127.0.0.1',
+        port: tunnels.server.server.frontendListeners[0]?.port ?? 0,
+        tls: loadClientTls({ ...files, labels }),
+      },
+      mode: 'http-connect',
+      address: rude.address,
+      signal: new AbortController().signal,
+      timeoutMs: 20_000,
+    });
+    tunnel.resume();
+    const ended = Promise.race([
+      once(tunnel, 'end').then(() => 'an orderly end'),
+      once(tunnel, 'error').then(([error]) => error.code),
+    ]).catch((error) => error.code);
+    tunnel.write('hello');
+    assert.equal(await ended, 'ECONNRESET');
+    rude.close();
+    await tunnels.close();
+    pki.remove();
   });
 });

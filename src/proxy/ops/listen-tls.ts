@@ -85,6 +85,13 @@ function remoteOf(socket: TLSSocket): string {
   return peerOf(rawOf(socket));
 }
 
+/** Ends an accepted TLS connection by a TCP reset. */
+export function resetBelowTls(socket: TLSSocket): void {
+  const raw = rawOf(socket);
+  if (raw !== socket) raw.resetAndDestroy();
+  socket.destroy();
+}
+
 /** The TCP socket below. Node has no public name for it; without it the address of a lost peer is not known. */
 function rawOf(socket: TLSSocket): Socket {
   return (socket as { _parent?: Socket })._parent ?? socket;

@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { resetBelowTls } from '../ops/listen-tls.ts';
 import { type CloseReason, isAbnormal } from '../wire/close-reason.ts';
 import { encodeFrame } from '../wire/encode.ts';
 import type { Packet } from '../wire/packet.ts';
@@ -207,11 +209,14 @@ export class ConnectFrontend implements Frontend {
     else socket.end(last);
   }
 
-  /** An end that must not look like an orderly one: RST on TCP, no close_notify on TLS, plain EOF on Unix sockets. */
+  /**
+   * An end that must not look like an orderly one: RST, below TLS too, since many TLS clients (Node's among them) take
+   * an end without close_notify for an orderly one. Plain EOF on Unix sockets, which cannot be reset.
+   */
   #cut(): void {
     const socket = this.#socket as Socket & { encrypted?: boolean };
-    // A Unix socket cannot be reset; a TLS socket that is destroyed sends no close_notify.
-    if (socket.encrypted === true || socket.remoteAddress === undefined) socket.destroy();
+    if (socket.remoteAddress === undefined) socket.destroy();
+    else if (socket.encrypted === true) resetBelowTls(socket as TLSSocket);
     else socket.resetAndDestroy();
   }
 
