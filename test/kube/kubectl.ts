@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { settings } from './settings.ts';
+
+export interface KubectlRun {
+  readonly code: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+export interface KubectlOptions {
+  readonly stdin?: string | Buffer;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Called with what came so far, and with what interrupts kubectl as Ctrl-C would. */
+  readonly onOutput?: (stdout: string, interrupt: () => void) => void;
+}
+
+/** Runs kubectl to its end. */
+export function runKubectl(
+  kubeconfig: string,
+  args: readonly string[],
+  options: KubectlOptions = {},
+): Promise<KubectlRun> {
+  const { stdin = '', env, onOutput } = options;
+  const child = spawn(settings.kubectl, [`--kubeconfig=${kubeconfig}`, ...args], {
+    env: { ...process.env, ...env },
+  });
+  const stdout: Buffer[] = [];
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout.push(chunk);
+    onOutput?.(Buffer.concat(stdout).toString(), () => child.kill('SIGINT'));
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  // It may end before it has read all.
+  child.stdin.on('error', () => {});
+  child.stdin.end(stdin);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout: Buffer.concat(stdout), stderr }));
+  });
+}
