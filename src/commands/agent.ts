@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { agentMetrics } from '../proxy/agent/agent-metrics.ts';
 import { defaultAgentTimes } from '../proxy/agent/agent-options.ts';
 import { agentReadiness } from '../proxy/agent/agent-readiness.ts';
@@ -8,10 +7,10 @@ import { connectDestination } from '../proxy/agent/destination.ts';
 import { ProxyAgent } from '../proxy/agent/proxy-agent.ts';
 import { createResolver } from '../proxy/agent/resolver.ts';
 import { channelCredentials } from '../proxy/ops/channel-credentials.ts';
-import { Fault } from '../proxy/ops/fault.ts';
 import { type HttpEndpoints, type HttpHandlers, httpEndpoints } from '../proxy/ops/http-endpoints.ts';
 import { connectFault } from '../proxy/ops/tls-errors.ts';
 import { loadClientTls } from '../proxy/ops/tls-files.ts';
+import { readTokenFile } from '../proxy/ops/token-file.ts';
 import { defaultBufferBounds } from '../proxy/wire/flow.ts';
 import { processFlagEnvironment } from './flags/flag-environment.ts';
 import { type AgentOptions, parseAgent } from './flags/validate-agent.ts';
@@ -60,6 +59,8 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
   );
   const http: HttpEndpoints[] = [];
   try {
+    // A bad file is refused at the start; a later one at the attempt that reads it.
+    if (options.server.tokenFile !== '') await readAgentToken(options.server.tokenFile);
     const { health, admin } = options;
     http.push(
       await httpEndpoints(health.host, health.port, '--health-server-port', healthHandlers(proxyAgent)),
@@ -107,22 +108,14 @@ function serverAddress(options: AgentOptions, timeoutMs: number): ServerAddress 
         },
       });
     },
-    token: async () => (tokenFile === '' ? undefined : readToken(tokenFile)),
+    token: async () => (tokenFile === '' ? undefined : readAgentToken(tokenFile)),
     translate: (error, server) => connectFault(lastError ?? error.details, server),
   };
 }
 
-async function readToken(file: string): Promise<string> {
-  try {
-    return (await readFile(file, 'utf8')).trim();
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw new Fault(
-      'token-unreadable',
-      `--service-account-token-path=${file} cannot be read: ${code}`,
-      'mend the file',
-    );
-  }
+/** The kubelet replaces the file before its token expires. */
+function readAgentToken(path: string): Promise<string> {
+  return readTokenFile({ label: '--service-account-token-path', path });
 }
 
 function healthHandlers(proxyAgent: ProxyAgent): HttpHandlers {

@@ -1,7 +1,9 @@
+import type { AgentTokens } from '../proxy/kubernetes/agent-tokens.ts';
 import { type HttpEndpoints, type HttpHandlers, httpEndpoints } from '../proxy/ops/http-endpoints.ts';
 import { ProxyServer } from '../proxy/server/proxy-server.ts';
 import { defaultServerTimes, type ProxyServerOptions } from '../proxy/server/server-options.ts';
 import { defaultBufferBounds } from '../proxy/wire/flow.ts';
+import { agentTokens, countReviews } from './agent-tokens.ts';
 import { processFlagEnvironment } from './flags/flag-environment.ts';
 import type { ServeOptions } from './flags/serve-options.ts';
 import { parseServe } from './flags/validate-serve.ts';
@@ -23,7 +25,9 @@ export async function serve(argv: readonly string[], io: CommandIo): Promise<num
   }
   const { options } = request;
   const log = setUpLog(options.log, io);
-  const server = new ProxyServer(coreOptions(options), log);
+  const tokens = await agentTokens(options, io.env);
+  const server = new ProxyServer(coreOptions(options, tokens?.authenticator), log);
+  if (tokens !== undefined) countReviews(server.metrics.registry, tokens.authenticator);
   const http: HttpEndpoints[] = [];
   try {
     await server.start();
@@ -33,6 +37,7 @@ export async function serve(argv: readonly string[], io: CommandIo): Promise<num
     http.push(await httpEndpoints(admin.host, admin.port, '--admin-port', metricsHandlers(server)));
   } catch (error) {
     await Promise.all([server.close(), ...http.map((one) => one.close())]);
+    tokens?.close();
     throw error;
   }
   dieOnBugs(log);
@@ -47,17 +52,19 @@ export async function serve(argv: readonly string[], io: CommandIo): Promise<num
   await aborted(io.interrupted);
   log.info(0, 'Stopping on a signal');
   await server.shutdown(options.gracefulShutdownTimeoutMs, io.killed);
+  tokens?.close();
   await Promise.all(http.map((one) => one.close()));
   return 0;
 }
 
-function coreOptions(options: ServeOptions): ProxyServerOptions {
+function coreOptions(options: ServeOptions, authenticator: AgentTokens | undefined): ProxyServerOptions {
   return {
     serverId: options.serverId,
     serverCount: options.serverCount,
     version,
     frontends: options.frontends,
     agents: options.agents,
+    ...(authenticator === undefined ? {} : { authenticator }),
     tlsMinVersion: options.tlsMinVersion,
     tlsCiphers: options.tlsCiphers,
     strategies: options.strategies,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { agentReadiness } from '../../src/proxy/agent/agent-readiness.ts';
+import { Fault } from '../../src/proxy/ops/fault.ts';
 import { agentCase } from '../peers/agent-case.ts';
 import type { ScriptedServerOptions } from '../peers/scripted-server.ts';
 import { until } from '../peers/sockets-left.ts';
@@ -40,6 +41,12 @@ test('the words of a refusal are not taken for those of a TLS failure', () =>
   saysWhy(/refused the stream: UNAUTHENTICATED: unable to verify token: certificate has expired/, {
     refuse: { code: 16, details: 'unable to verify token: certificate has expired' },
   }));
+
+test('a server that cannot check the token is quoted, and its words are not taken for those of a lost connection', () =>
+  saysWhy(
+    /server 127\.0\.0\.1:\d+ refused the stream: UNAVAILABLE: the token cannot be checked: ECONNREFUSED; see the server's log/,
+    { refuse: { code: 14, details: 'the token cannot be checked: ECONNREFUSED' } },
+  ));
 
 test('a refusal cannot write lines into the log', () =>
   saysWhy(/INVALID_ARGUMENT: a\\+u000ab/, { refuse: { code: 3, details: 'a\nb' } }));
@@ -175,3 +182,24 @@ test('readiness names the check, the streams and, before the first stream, that 
     {},
     'none',
   ));
+
+test('a new reason is said at once, one that was said before is not', () => {
+  const reasons = ['a', 'a', 'b', 'a', 'b', 'c'];
+  let reads = 0;
+  return agentCase(
+    async ({ agent }) => {
+      await until(() => agent.agent.counts.failedConnects >= reasons.length, 'six failures');
+      const lines = agent.lines.all.filter((line) => line.includes('Cannot connect'));
+      const said = lines.map((line) => /reason-(.)/.exec(line)?.[1]).slice(0, 5);
+      // 1 and 2: first and second failure; 3: new; 4: fourth; 6: new.
+      assert.deepEqual(said, ['a', 'a', 'b', 'a', 'c']);
+    },
+    {},
+    {
+      token: async () => {
+        throw new Fault('x', `reason-${reasons[reads++] ?? 'c'}`);
+      },
+    },
+    'none',
+  );
+});

@@ -78,6 +78,8 @@ describe('the flags of serve', () => {
       tlsMinVersion: 'TLSv1.2',
       tlsCiphers: undefined,
       strategies: ['default'],
+      tokens: undefined,
+      kube: { kubeconfig: '', perSecond: 0, burst: 0 },
       drainingFallback: 'last-resort',
       backendChoice: 'random',
       publicStreams: false,
@@ -162,6 +164,25 @@ describe('the flags of serve', () => {
       '--backend-dial-timeout=0: a dial that its agent never answers waits for ever',
     ]);
     assert.deepEqual(run(UNIX).warnings, []);
+  });
+
+  test('token authentication and the Kubernetes API become options, and nothing is warned of', () => {
+    const { options, warnings } = run([
+      ...UNIX.slice(0, -1),
+      '--agent-namespace=kube-system',
+      '--agent-service-account=konnectivity-agent',
+      '--authentication-audience=system:konnectivity-server',
+      '--kubeconfig=/k',
+      '--kubeconfig-qps=7.5',
+      '--kubeconfig-burst=20',
+    ]);
+    assert.deepEqual(options.tokens, {
+      namespace: 'kube-system',
+      serviceAccount: 'konnectivity-agent',
+      audience: 'system:konnectivity-server',
+    });
+    assert.deepEqual(options.kube, { kubeconfig: '/k', perSecond: 7.5, burst: 20 });
+    assert.deepEqual(warnings, []);
   });
 
   test('agents without client certificates are warned of', () => {
@@ -254,7 +275,7 @@ describe('help and docs of serve', () => {
     const text = formatFlagHelp('it', serveFlags, 200);
     assert.match(text, /--mode string +protocol of the frontend; grpc or http-connect \(default grpc\)\n/);
     assert.match(text, /--xfr-channel-size int .*\(default 10\) \[no meaning here\]\n/);
-    assert.match(text, /--agent-namespace string .*\[not supported by this version\]\n/);
+    assert.match(text, /--enable-lease-controller .*\[not supported by this version\]\n/);
   });
 
   test('docs/FLAGS.md is what the definitions make', () => {

@@ -120,7 +120,6 @@ const REFUSALS: readonly (readonly [string, readonly string[], readonly (string 
     [
       '--agent-service-account is empty while --agent-namespace=kube-system is given; give all three or none',
       '--authentication-audience is empty while --agent-namespace=kube-system is given; give all three or none',
-      '--agent-namespace=kube-system is not supported by this version; authenticate agents with client certificates and --cluster-ca-cert',
     ],
   ],
   [
@@ -128,11 +127,12 @@ const REFUSALS: readonly (readonly [string, readonly string[], readonly (string 
     [...UNIX, '--agent-namespace=n', '--agent-service-account=s', '--authentication-audience=a'],
     [
       '--cluster-ca-cert=/tls/a.ca is given together with --agent-namespace=n; agents have tokens or certificates: remove one of them',
-      ...['agent-namespace=n', 'agent-service-account=s', 'authentication-audience=a'].map(
-        (flag) =>
-          `--${flag} is not supported by this version; authenticate agents with client certificates and --cluster-ca-cert`,
-      ),
     ],
+  ],
+  [
+    'a negative burst',
+    [...UNIX, '--kubeconfig-burst=-1'],
+    ['--kubeconfig-burst=-1 is too small; give at least 0 requests'],
   ],
   [
     'leases',

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { Client, type ClientDuplexStream, credentials, Metadata } from '@grpc/grpc-js';
 import { channelCredentials } from '../../src/proxy/ops/channel-credentials.ts';
 import { createLog, type Log } from '../../src/proxy/ops/log.ts';
 import { loadClientTls } from '../../src/proxy/ops/tls-files.ts';
@@ -15,8 +15,14 @@ import {
   type ServerTimes,
 } from '../../src/proxy/server/server-options.ts';
 import { clientOptions } from '../../src/proxy/wire/client-options.ts';
-import { openPacketStream, openPublicPacketStream } from '../../src/proxy/wire/client-stream.ts';
+import {
+  type OpenStream,
+  openPacketStream,
+  openPublicPacketStream,
+} from '../../src/proxy/wire/client-stream.ts';
+import { encodeFrame } from '../../src/proxy/wire/encode.ts';
 import { defaultBufferBounds } from '../../src/proxy/wire/flow.ts';
+import { FRAME_HEADER_BYTES, type Packet } from '../../src/proxy/wire/packet.ts';
 import { status } from '../../src/proxy/wire/packets.ts';
 import { CONNECT_PATH, PROXY_PATH } from '../../src/proxy/wire/services.ts';
 import { Inbox } from './inbox.ts';
@@ -36,6 +42,7 @@ export interface ScriptedAgentOptions {
   leaving?: boolean;
   /** False: the first STATUS is left to the test. */
   announces?: boolean;
+  authorization?: string;
 }
 
 /** A real server on loopback with a gRPC and a CONNECT frontend on Unix sockets, for scripted peers. */
@@ -111,19 +118,9 @@ export class TestServer {
 
   /** Opens a Connect stream as an agent of that ID. Resolves when the server has registered it. */
   async agent(agentId: string, options: ScriptedAgentOptions = {}): Promise<ScriptedStream> {
-    const { kind = 'ts', identifiers, instance = randomBytes(8).toString('hex'), leaving = false } = options;
-    const tls = loadClientTls({ caFile: this.#caFile, labels: { cert: 'cert', key: 'key', ca: 'ca' } });
-    const client = new Client(`127.0.0.1:${this.server.agentPort}`, channelCredentials(tls), clientOptions());
-    this.#clients.push(client);
-    const metadata = new Metadata();
-    metadata.set('agentID', agentId);
-    if (identifiers !== undefined) metadata.set('agentIdentifiers', identifiers);
-    if (kind === 'ts') {
-      metadata.set('kts-features', options.features ?? 'ping,status,flow');
-      metadata.set('kts-instance', instance);
-    }
+    const { kind = 'ts', leaving = false } = options;
     const before = this.server.backends.size;
-    const { stream } = await openPacketStream(client, CONNECT_PATH, metadata);
+    const { stream } = await this.connect(agentId, options);
     const agent = new ScriptedStream(stream);
     if (kind === 'ts' && options.announces !== false) {
       agent.send(status({ leaving, tunnels: 0, pendingDials: 0, serverIds: ['server-1'], replacements: -1 }));
@@ -132,6 +129,44 @@ export class TestServer {
       await this.lines.next((line) => line.includes('Agent connected') && line.includes(`"${agentId}"`));
     }
     return agent;
+  }
+
+  /** A client for the agent port; closed with the server. */
+  agentClient(): Client {
+    const tls = loadClientTls({ caFile: this.#caFile, labels: { cert: 'cert', key: 'key', ca: 'ca' } });
+    const client = new Client(`127.0.0.1:${this.server.agentPort}`, channelCredentials(tls), clientOptions());
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** Makes the Connect call of an agent. Rejects with the RpcError of a refusal. */
+  connect(
+    agentId: string,
+    options: ScriptedAgentOptions & { signal?: AbortSignal } = {},
+    client = this.agentClient(),
+  ): Promise<OpenStream> {
+    const { kind = 'ts', identifiers, instance = randomBytes(8).toString('hex') } = options;
+    const metadata = new Metadata();
+    metadata.set('agentID', agentId);
+    if (options.authorization !== undefined) metadata.set('authorization', options.authorization);
+    if (identifiers !== undefined) metadata.set('agentIdentifiers', identifiers);
+    if (kind === 'ts') {
+      metadata.set('kts-features', options.features ?? 'ping,status,flow');
+      metadata.set('kts-instance', instance);
+    }
+    return openPacketStream(client, CONNECT_PATH, metadata, {
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    });
+  }
+
+  /** The bare call of an agent, with which it may send before the server has answered. */
+  rawConnect(agentId: string): ClientDuplexStream<Packet, Buffer> {
+    const metadata = new Metadata();
+    metadata.set('agentID', agentId);
+    metadata.set('kts-features', 'ping,status,flow');
+    const encode = (packet: Packet): Buffer => encodeFrame(packet).subarray(FRAME_HEADER_BYTES);
+    const call = this.agentClient().makeBidiStreamRequest(CONNECT_PATH, encode, (bytes) => bytes, metadata);
+    return call.on('error', () => {});
   }
 
   /** Opens a Proxy stream. */

@@ -30,7 +30,7 @@ export const agentFlags = {
     'agent-cert': file('certificate (PEM) shown to the servers; empty for none'),
     'agent-key': file('private key (PEM) of agent-cert'),
     'service-account-token-path': file(
-      'file with the token that is sent to the servers; it is read again when it changes',
+      'file with the service account token that is sent to the servers; read again for every attempt to connect',
     ),
     'alpn-proto': {
       ...strings('TLS application protocols that are offered beside h2'),

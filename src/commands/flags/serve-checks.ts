@@ -115,6 +115,7 @@ function checkNumbers(checks: FlagChecks, values: ServeValues): void {
   checks.positive('frontend-write-channel-size');
   checks.atLeast('server-count', 0, 'servers');
   checks.atLeast('tunnel-buffer-bytes', BUFFER_MIN_BYTES, 'bytes');
+  checks.atLeast('kubeconfig-burst', 0, 'requests');
   if (values['buffer-budget-bytes'] !== 0) checks.atLeast('buffer-budget-bytes', BUFFER_MIN_BYTES, 'bytes');
 }
 

@@ -17,10 +17,8 @@ import { klogFlags } from './klog-flags.ts';
 
 const profiler = accepted('the profiler of Go has no counterpart here; run node with --cpu-prof');
 const channels = accepted('buffers are bounded in bytes, see --tunnel-buffer-bytes');
-const tokens = notYet('authenticate agents with client certificates and --cluster-ca-cert');
 const halfClose = 'agents and servers of this version do not tell each other of a half-close';
 const leases = accepted('it has a meaning only with --enable-lease-controller');
-const kubernetes = accepted('nothing here asks the Kubernetes API in this version');
 
 /** Every flag of `konnectivity-ts serve`. */
 export const serveFlags = {
@@ -131,9 +129,12 @@ export const serveFlags = {
     },
   }),
   ...inGroup('Token authentication of agents', {
-    'agent-namespace': { ...string('', 'namespace of the service account of agents'), ...tokens },
-    'agent-service-account': { ...string('', 'name of the service account of agents'), ...tokens },
-    'authentication-audience': { ...string('', 'audience that the tokens of agents must have'), ...tokens },
+    'agent-namespace': string(
+      '',
+      'namespace of the service account of agents; with it, agents must send a token (TokenReview)',
+    ),
+    'agent-service-account': string('', 'name of the service account of agents'),
+    'authentication-audience': string('', 'audience that the tokens of agents must have'),
   }),
   ...inGroup('Leases', {
     'enable-lease-controller': {
@@ -147,15 +148,9 @@ export const serveFlags = {
     },
   }),
   ...inGroup('Kubernetes API', {
-    kubeconfig: { ...file('kubeconfig for the Kubernetes API; empty for that of the Pod'), ...kubernetes },
-    'kubeconfig-qps': {
-      ...number(0, 'requests per second to the Kubernetes API; 0 for the usual'),
-      ...kubernetes,
-    },
-    'kubeconfig-burst': {
-      ...int(0, 'requests to the Kubernetes API at once; 0 for the usual'),
-      ...kubernetes,
-    },
+    kubeconfig: file('kubeconfig for the Kubernetes API; empty for the service account of the Pod'),
+    'kubeconfig-qps': number(0, 'requests per second to the Kubernetes API; 0 for 5, negative for no limit'),
+    'kubeconfig-burst': int(0, 'requests to the Kubernetes API at once; 0 for 10'),
     'kube-api-content-type': {
       ...string('application/vnd.kubernetes.protobuf', 'encoding of requests to the Kubernetes API'),
       ...accepted('requests to the Kubernetes API are made in JSON'),

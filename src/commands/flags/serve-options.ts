@@ -1,4 +1,5 @@
 import type { SecureVersion } from 'node:tls';
+import type { TokenPolicy } from '../../proxy/kubernetes/token-verdict.ts';
 import type { StrategyName } from '../../proxy/server/selection/strategies.ts';
 import type { FrontendListener, TlsFiles } from '../../proxy/server/server-options.ts';
 import { bareHost, timerMs } from './flag-checks.ts';
@@ -14,6 +15,10 @@ export interface ServeOptions {
   /** One, as upstream has it. */
   readonly frontends: readonly FrontendListener[];
   readonly agents: { readonly host: string; readonly port: number; readonly tls: TlsFiles };
+  /** Whose tokens agents must have; undefined: none is asked for. */
+  readonly tokens: TokenPolicy | undefined;
+  /** The Kubernetes API, for features that need it. Requests per second and at once; 0: the usual. */
+  readonly kube: { readonly kubeconfig: string; readonly perSecond: number; readonly burst: number };
   /** For frontends and agents. */
   readonly tlsMinVersion: SecureVersion;
   /** OpenSSL names for node:tls; undefined for Node's default. */
@@ -58,6 +63,12 @@ export function serveOptions(values: ServeValues, serverId: string, memoryBytes:
       port: values['agent-port'],
       tls: tlsFiles(values['cluster-cert'], values['cluster-key'], values['cluster-ca-cert']),
     },
+    tokens: tokenPolicy(values),
+    kube: {
+      kubeconfig: values.kubeconfig,
+      perSecond: values['kubeconfig-qps'],
+      burst: values['kubeconfig-burst'],
+    },
     tlsMinVersion: minVersion,
     tlsCiphers: tlsCiphers(values['cipher-suites'], minVersion),
     strategies: [
@@ -88,6 +99,15 @@ function frontend(values: ServeValues): FrontendListener {
   const tls = tlsFiles(values['server-cert'], values['server-key'], values['server-ca-cert']);
   const host = bareHost(values['server-bind-address']);
   return { mode, address: { kind: 'tls', host, port: values['server-port'], tls } };
+}
+
+function tokenPolicy(values: ServeValues): TokenPolicy | undefined {
+  if (values['agent-namespace'] === '') return undefined;
+  return {
+    namespace: values['agent-namespace'],
+    serviceAccount: values['agent-service-account'],
+    audience: values['authentication-audience'],
+  };
 }
 
 function tlsFiles(certFile: string, keyFile: string, caFile: string): TlsFiles {

@@ -55,7 +55,11 @@ export async function connectServer(
 ): Promise<ServerLink> {
   const target = `${isIPv6(server.host) ? `[${server.host}]` : server.host}:${server.port}`;
   const metadata = await requestMetadata(server);
-  const client = new Client(target, server.credentials(), {
+  const credentials = server.credentials();
+  if (metadata.get('authorization').length > 0 && !credentials._isSecure()) {
+    throw new Fault('token-without-tls', 'the service account token is sent over TLS only');
+  }
+  const client = new Client(target, credentials, {
     ...clientOptions({
       keepaliveTimeMs: server.publicStreams ? Math.min(server.keepaliveMs, GO_PING_MS) : server.keepaliveMs,
     }),
@@ -83,8 +87,8 @@ export async function connectServer(
       );
     }
     if (!(error instanceof RpcError)) throw error;
-    // Of a connection that does not come to be, grpc-js says UNAVAILABLE; all other codes are the server's word.
-    throw error.code === UNAVAILABLE
+    // Of a connection that does not come to be, grpc-js says UNAVAILABLE, which a server may say, too.
+    throw error.code === UNAVAILABLE && !error.fromServer
       ? server.translate(error, target)
       : serverRefusal(target, error.code, error.details);
   }

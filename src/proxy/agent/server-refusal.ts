@@ -20,6 +20,8 @@ export function serverRefusal(server: string, code: number, details: string): Fa
 
 function remedyFor(code: number): string {
   switch (code) {
+    case status.UNAVAILABLE:
+      return "see the server's log";
     case status.UNAUTHENTICATED:
     case status.PERMISSION_DENIED:
       return "check the agent's service account token, and the audience that the server wants";

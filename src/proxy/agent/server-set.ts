@@ -21,6 +21,8 @@ export interface ServerSetOptions {
 
 /** However many servers are said to be there, no more than this many streams are held. */
 const MOST_SERVERS = 1_000;
+/** That many different reasons in a row are each said at once. */
+const MOST_REASONS = 8;
 
 /**
  * Keeps one stream to each server: connects until it holds as many as the servers say there are. Which server answers
@@ -32,6 +34,8 @@ export class ServerSet {
   readonly #delay: RetryDelay;
   readonly #joinedAtMs = new WeakMap<ServerLink, number>();
   #serverCount = 1;
+  /** Why attempts failed since the last one that did not. */
+  readonly #saidReasons = new Set<string>();
   /** A stream was lost: the next attempt waits, lest a server that drops every stream at once be asked in a loop. */
   #lost = false;
   /** Ends the wait that the loop is in, if it is in one. */
@@ -59,6 +63,7 @@ export class ServerSet {
   async run(signal: AbortSignal): Promise<void> {
     const { syncForever, times } = this.#options;
     let failures = 0;
+    this.#saidReasons.clear();
     while (!signal.aborted) {
       if (this.#lost) {
         this.#lost = false;
@@ -73,6 +78,11 @@ export class ServerSet {
       failures = outcome === 'failed' ? failures + 1 : 0;
       if (outcome !== 'joined' && !this.#lost) await this.#sleep(this.#delay.next(), signal);
     }
+  }
+
+  /** Of many reasons, which change with every attempt, not each is news. */
+  #isNewReason(reason: string): boolean {
+    return !this.#saidReasons.has(reason) && this.#saidReasons.size < MOST_REASONS;
   }
 
   #complete(): boolean {
@@ -93,8 +103,9 @@ export class ServerSet {
       if (signal.aborted) return 'failed';
       const fault = error instanceof Fault ? error : new Fault('failed', String(error), '', error);
       onFailure(fault);
-      // Said at the first failure and then ever more rarely: the reason rarely changes.
-      if ((failures & (failures + 1)) === 0) {
+      // Said at the first failure, when there is a new reason, and then ever more rarely.
+      if ((failures & (failures + 1)) === 0 || this.#isNewReason(fault.line)) {
+        this.#saidReasons.add(fault.line);
         log.warning('Cannot connect to a server', { reason: fault.line, failures: failures + 1 });
       }
       return 'failed';
@@ -112,6 +123,7 @@ export class ServerSet {
     this.links.set(link.server.serverId, link);
     this.#joinedAtMs.set(link, performance.now());
     this.#delay.reached();
+    this.#saidReasons.clear();
     onJoin(link);
     return 'joined';
   }

@@ -61,6 +61,7 @@ export class Acceptors {
         version: options.version,
         backends,
         log,
+        authenticator: options.authenticator,
         accepting,
         openStream: (call) => this.#openStream(call, AGENT_HIGH_WATER_BYTES),
       }),

@@ -11,6 +11,8 @@ import {
 } from '../wire/extension.ts';
 import { parseIdentifiers } from '../wire/identifiers.ts';
 import type { PacketStream } from '../wire/packet-stream.ts';
+import { Admission } from './admission.ts';
+import type { AgentAuthenticator } from './agent-authenticator.ts';
 import type { BackendIdentity } from './backend.ts';
 import type { Backends } from './backends.ts';
 
@@ -24,6 +26,8 @@ export interface AgentServiceOptions {
   readonly version: string;
   readonly backends: Backends;
   readonly log: Log;
+  /** Undefined: whoever got through TLS is an agent. */
+  readonly authenticator: AgentAuthenticator | undefined;
   accepting(): boolean;
   openStream(call: ServerDuplexStream<Buffer, Buffer>): PacketStream;
 }
@@ -32,6 +36,8 @@ export interface AgentServiceOptions {
 export function agentService(
   options: AgentServiceOptions,
 ): (call: ServerDuplexStream<Buffer, Buffer>) => void {
+  const admission =
+    options.authenticator === undefined ? undefined : new Admission(options.authenticator, options.log);
   return (call) => {
     const refusal = options.accepting() ? checkMetadata(call.metadata) : 'the server is shutting down';
     if (refusal !== undefined) {
@@ -40,14 +46,23 @@ export function agentService(
       call.emit('error', { code, details: refusal });
       return;
     }
-    const headers = new Metadata();
-    headers.set('serverID', options.serverId);
-    headers.set('serverCount', String(options.serverCount));
-    headers.set(VERSION_KEY, options.version);
-    headers.set(FEATURES_KEY, featureList);
-    call.sendMetadata(headers);
-    options.backends.add(identify(call), options.openStream(call));
+    if (admission === undefined) admit(options, call);
+    else void admission.check(call, () => admit(options, call));
   };
+}
+
+function admit(options: AgentServiceOptions, call: ServerDuplexStream<Buffer, Buffer>): void {
+  if (!options.accepting()) {
+    call.emit('error', { code: status.UNAVAILABLE, details: 'the server is shutting down' });
+    return;
+  }
+  const headers = new Metadata();
+  headers.set('serverID', options.serverId);
+  headers.set('serverCount', String(options.serverCount));
+  headers.set(VERSION_KEY, options.version);
+  headers.set(FEATURES_KEY, featureList);
+  call.sendMetadata(headers);
+  options.backends.add(identify(call), options.openStream(call));
 }
 
 function checkMetadata(metadata: Metadata): string | undefined {

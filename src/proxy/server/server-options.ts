@@ -1,6 +1,7 @@
 import type { SecureVersion } from 'node:tls';
 import type { BufferBounds } from '../wire/flow.ts';
 import { defaultProbeTimes, type ProbeTimes } from '../wire/probe.ts';
+import type { AgentAuthenticator } from './agent-authenticator.ts';
 import type { StrategyName } from './selection/strategies.ts';
 
 /** Where kube-apiserver dials. The core takes any number of them; "exactly one" is a rule of the flags. */
@@ -28,6 +29,8 @@ export interface ProxyServerOptions {
   readonly version: string;
   readonly frontends: readonly FrontendListener[];
   readonly agents: { readonly host: string; readonly port: number; readonly tls: TlsFiles };
+  /** Checks agents beyond TLS; none by default. Whoever made it closes what is behind it. */
+  readonly authenticator?: AgentAuthenticator;
   /** For agents and frontends; Node's defaults when left out. */
   readonly tlsMinVersion?: SecureVersion;
   readonly tlsCiphers?: string | undefined;

@@ -46,7 +46,9 @@ export function openPacketStream(
     };
     const onStatus = (status: StatusObject): void => {
       stopWaiting();
-      reject(new RpcError(status.code, status.details));
+      // A status of the server comes with its headers, content-type at least; one made up by grpc-js with none.
+      const fromServer = Object.keys(status.metadata.getMap()).length > 0;
+      reject(new RpcError(status.code, status.details, fromServer));
     };
     const onMetadata = (headers: Metadata): void => {
       stopWaiting();

@@ -4,10 +4,13 @@ export class RpcError extends Error {
   /** gRPC status code; OK (0) when the server ended the call in order before it had begun. */
   readonly code: number;
   readonly details: string;
+  /** The server gave this status; false: it was made up here, because none came. */
+  readonly fromServer: boolean;
 
-  constructor(code: number, details: string) {
+  constructor(code: number, details: string, fromServer = false) {
     super(`gRPC status ${code}: ${details}`);
     this.code = code;
     this.details = details;
+    this.fromServer = fromServer;
   }
 }
