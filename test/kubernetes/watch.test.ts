@@ -75,7 +75,7 @@ test('a watch outlives the time-out of requests', () =>
     assert.equal((await first).value?.type, 'ADDED');
     await watch.return();
     await until(() => fake.watches.size === 0, 'the end of the watch');
-  }, 50));
+  }, 1_000));
 
 /** A request that begins after the watch and runs into its time-out. */
 function slow(fake: FakeKubeApi, leases: Leases): Promise<unknown> {
