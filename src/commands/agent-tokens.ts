@@ -4,6 +4,9 @@ import { openKubeApi } from '../proxy/kubernetes/kube-api.ts';
 import { TokenReviews } from '../proxy/kubernetes/token-reviews.ts';
 import type { ServeOptions } from './flags/serve-options.ts';
 
+/** Less than the 10 s after which an agent gives up: it should hear why. */
+const REVIEW_TIMEOUT_MS = 8_000;
+
 /** Token authentication of agents, and what ends the connections behind it. */
 export interface AgentTokensSetup {
   readonly authenticator: AgentTokens;
@@ -20,7 +23,10 @@ export async function agentTokens(
 ): Promise<AgentTokensSetup | undefined> {
   const { tokens: policy, kube } = options;
   if (policy === undefined) return undefined;
-  const api = await openKubeApi({ kubeconfig: kube.kubeconfig, env }, kube);
+  const api = await openKubeApi(
+    { kubeconfig: kube.kubeconfig, env },
+    { ...kube, timeoutMs: REVIEW_TIMEOUT_MS },
+  );
   return {
     authenticator: new AgentTokens({ policy, reviews: new TokenReviews(api) }),
     close: () => api.close(),
