@@ -19,6 +19,8 @@ export function bundleOptions() {
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
+    // node-fetch (of the Kubernetes client) takes it if it is there: nothing is to be loaded from outside.
+    alias: { encoding: './scripts/absent-package.cjs' },
     logLevel: 'warning',
   };
 }
