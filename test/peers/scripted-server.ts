@@ -194,6 +194,7 @@ export class ScriptedServer {
       }
       call.sendMetadata(metadata);
       const connect = new ScriptedConnect(call, socket, publicStreams);
+      connect.grantsLink = features?.includes('flow') === true;
       connect.onPacket = (packet) => this.#answer(connect, packet);
       this.connects.push(connect);
       // What an agent closes, a server ends.

@@ -1,5 +1,6 @@
 import { type Packet, PacketType } from '../../src/proxy/wire/packet.ts';
 import type { PacketStream, StreamEnd } from '../../src/proxy/wire/packet-stream.ts';
+import { window } from '../../src/proxy/wire/packets.ts';
 import { deferred } from './deferred.ts';
 import { Inbox } from './inbox.ts';
 
@@ -10,6 +11,8 @@ export class ScriptedStream {
   readonly ended: Promise<StreamEnd>;
   /** Called for each packet before it is kept; for peers that answer by rule. */
   onPacket: (packet: Packet) => void = () => {};
+  /** Grants for the link what arrives, as peers with `flow` do. */
+  grantsLink = false;
 
   constructor(stream: PacketStream) {
     this.stream = stream;
@@ -17,6 +20,7 @@ export class ScriptedStream {
     this.ended = end.promise;
     stream.attach({
       onPacket: (packet) => {
+        if (this.grantsLink && packet.type === PacketType.DATA) this.send(window(0, packet.data.length));
         this.onPacket(packet);
         this.packets.push(packet);
       },

@@ -122,6 +122,7 @@ export class TestServer {
     const before = this.server.backends.size;
     const { stream } = await this.connect(agentId, options);
     const agent = new ScriptedStream(stream);
+    agent.grantsLink = kind === 'ts' && (options.features ?? 'flow').includes('flow');
     if (kind === 'ts' && options.announces !== false) {
       agent.send(status({ leaving, tunnels: 0, pendingDials: 0, serverIds: ['server-1'], replacements: -1 }));
     }

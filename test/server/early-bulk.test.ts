@@ -19,7 +19,9 @@ it('a destination that uses its whole first window within the hold is granted mo
   agent.send(window(1, 0));
   await readHead(socket);
   socket.resume();
-  const grant = await agent.packets.next((p) => p.type === PacketType.WINDOW && p.amount > 0);
+  const grant = await agent.packets.next(
+    (p) => p.type === PacketType.WINDOW && p.connectId === 1 && p.amount > 0,
+  );
   assert.equal(grant.connectId, 1);
   await server.close();
 });

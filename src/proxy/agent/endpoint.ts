@@ -1,21 +1,16 @@
 import type { Socket } from 'node:net';
 import type { CloseReason } from '../wire/close-reason.ts';
 import type { Feature } from '../wire/extension.ts';
-import { type BufferBounds, Inflow, MAX_DATA_BYTES, Outflow } from '../wire/flow.ts';
-import type { Packet } from '../wire/packet.ts';
+import { type BufferBounds, Inflow } from '../wire/flow.ts';
+import type { Link } from '../wire/link.ts';
 import { closeResponse, window } from '../wire/packets.ts';
+import { TunnelSender } from '../wire/tunnel-sender.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** The stream to the server, as an endpoint sees it. */
 export interface EndpointCarrier {
   readonly features: ReadonlySet<Feature>;
-  send(packet: Packet): boolean;
-  /** False: accepted, but pause the source and waitForDrain. */
-  sendFrame(frame: Buffer): boolean;
-  sendData(connectId: number, payload: Buffer): boolean;
-  /** Calls endpoint.linkDrained() once, when the stream has room again. */
-  waitForDrain(endpoint: Endpoint): void;
-  isWaiting(endpoint: Endpoint): boolean;
+  readonly link: Link;
 }
 
 /** What an endpoint is made of. */
@@ -41,30 +36,34 @@ export class Endpoint {
   readonly dialId: bigint;
   readonly address: string;
   bytesFromServer = 0;
-  bytesToServer = 0;
   readonly #parts: EndpointParts;
   readonly #socket: Socket;
   readonly #queue: WriteQueue;
   readonly #inflow: Inflow;
-  readonly #outflow: Outflow;
+  readonly #toServer: TunnelSender;
   #closeReason: CloseReason | undefined;
-  #paused = false;
   #closed = false;
 
   constructor(parts: EndpointParts) {
-    const { carrier, connectId, socket } = parts;
+    const { connectId, socket } = parts;
+    const { link, features } = parts.carrier;
     this.connectId = connectId;
     this.dialId = parts.dialId;
     this.address = parts.address;
     this.#parts = parts;
     this.#socket = socket;
     this.#queue = new WriteQueue(socket);
-    const flow = carrier.features.has('flow');
-    this.#outflow = new Outflow(flow, () => carrier.send(window(connectId, 0)));
+    const flow = features.has('flow');
+    this.#toServer = new TunnelSender(link, connectId, flow, {
+      pause: () => socket.pause(),
+      resume: () => {
+        if (this.#closeReason === undefined) socket.resume();
+      },
+    });
     this.#inflow = new Inflow({
       flow,
       bounds: parts.bounds,
-      grant: (bytes) => carrier.send(window(connectId, bytes)),
+      grant: (bytes) => link.send(window(connectId, bytes)),
       onSlowConsumer: () => this.cut('slow-consumer'),
     });
   }
@@ -82,6 +81,10 @@ export class Endpoint {
     socket.on('close', () => this.#onClose());
     // An error between the connect and now was seen by nobody.
     if (socket.destroyed) this.#onClose();
+  }
+
+  get bytesToServer(): number {
+    return this.#toServer.bytes;
   }
 
   get closeReason(): CloseReason | undefined {
@@ -102,17 +105,14 @@ export class Endpoint {
       this.#inflow.senderBlocked(this.#socket.writableLength);
       return;
     }
-    if (this.#outflow.grant(bytes)) this.#maybeResume();
-  }
-
-  linkDrained(): void {
-    if (!this.#outflow.blocked) this.#maybeResume();
+    this.#toServer.granted(bytes);
   }
 
   /** CLOSE_REQ: everything that came before it is still written, then the end; what comes back is dropped. */
   closedByFrontend(): void {
     if (!this.#end('frontend-closed')) return;
-    this.#parts.carrier.send(closeResponse(this.connectId));
+    // Nobody reads any more what still waits for the link.
+    this.#toServer.cut(closeResponse(this.connectId));
     this.#finish();
   }
 
@@ -124,7 +124,7 @@ export class Endpoint {
   /** Ended by the agent: both sides are told, the destination by a reset. */
   cut(reason: CloseReason): void {
     if (!this.#end(reason)) return;
-    this.#parts.carrier.send(closeResponse(this.connectId, reason));
+    this.#toServer.cut(closeResponse(this.connectId, reason));
     this.#reset();
   }
 
@@ -148,40 +148,19 @@ export class Endpoint {
   }
 
   #onData(chunk: Buffer): void {
-    if (this.#closeReason !== undefined) return;
-    for (let at = 0; at < chunk.length; at += MAX_DATA_BYTES) {
-      this.#sendToServer(chunk.length <= MAX_DATA_BYTES ? chunk : chunk.subarray(at, at + MAX_DATA_BYTES));
-    }
-  }
-
-  #sendToServer(chunk: Buffer): void {
-    const { carrier } = this.#parts;
-    this.bytesToServer += chunk.length;
-    const creditLeft = this.#outflow.take(chunk.length);
-    const linkFree = carrier.sendData(this.connectId, chunk);
-    if (!linkFree) carrier.waitForDrain(this);
-    if (!(creditLeft && linkFree) && !this.#paused) {
-      this.#paused = true;
-      this.#socket.pause();
-    }
-  }
-
-  #maybeResume(): void {
-    if (!this.#paused || this.#parts.carrier.isWaiting(this) || this.#closeReason !== undefined) return;
-    this.#paused = false;
-    this.#socket.resume();
+    if (this.#closeReason === undefined) this.#toServer.data(chunk);
   }
 
   /** The destination sent everything it had: all of that went before, so now the end. */
   #onEof(): void {
     if (!this.#end('endpoint-closed')) return;
-    this.#parts.carrier.send(closeResponse(this.connectId));
+    this.#toServer.finish(closeResponse(this.connectId));
     this.#finish();
   }
 
   #lost(why: string): void {
     if (!this.#end('endpoint-lost')) return;
-    this.#parts.carrier.send(closeResponse(this.connectId, `${this.address}: ${why}`));
+    this.#toServer.finish(closeResponse(this.connectId, `${this.address}: ${why}`));
   }
 
   #onClose(): void {

@@ -5,6 +5,7 @@ import type { CloseReason } from '../wire/close-reason.ts';
 import { encodeFrame } from '../wire/encode.ts';
 import type { Feature } from '../wire/extension.ts';
 import type { BufferBounds } from '../wire/flow.ts';
+import { Link } from '../wire/link.ts';
 import { NO_CONNECT_ID, type Packet, PacketType, type Status } from '../wire/packet.ts';
 import type { PacketStream, StreamEnd } from '../wire/packet-stream.ts';
 import {
@@ -56,13 +57,13 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
   onHeard: ((packet: Packet) => void) | undefined;
   /** The last STATUS of our server: -1 when it said nothing. */
   replacements = -1;
+  readonly link: Link;
   readonly #stream: PacketStream;
   readonly #options: ServerLinkOptions;
   readonly #release: () => void;
   readonly #dials: StreamDials;
   readonly #endpoints = new Map<number, Endpoint>();
   readonly #closed = new RecentIds<number>();
-  readonly #waiting = new Set<Endpoint>();
   /** Towards Go servers: tunnels that no DATA came for yet, by dial ID. */
   readonly #unused = new Map<bigint, Endpoint>();
   readonly #answers: Answers;
@@ -77,6 +78,7 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     this.server = server;
     this.features = server.features;
     this.#stream = stream;
+    this.link = new Link(stream, server.features.has('flow'));
     this.#options = options;
     this.#release = release;
     this.#answers = new Answers(
@@ -87,7 +89,10 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     this.#dials = this.#makeDials();
     stream.attach({
       onPacket: (packet) => this.#onPacket(packet),
-      onDrain: () => this.#onDrain(),
+      onDrain: () => {
+        this.#answers.drained();
+        this.link.drained();
+      },
       onEnd: (end) => this.#onEnd(end),
     });
   }
@@ -115,23 +120,11 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
   }
 
   send(packet: Packet): boolean {
-    return this.#stream.sendFrame(encodeFrame(packet));
+    return this.link.send(packet);
   }
 
   sendFrame(frame: Buffer): boolean {
     return this.#stream.sendFrame(frame);
-  }
-
-  sendData(connectId: number, payload: Buffer): boolean {
-    return this.#stream.sendData(connectId, payload);
-  }
-
-  waitForDrain(endpoint: Endpoint): void {
-    this.#waiting.add(endpoint);
-  }
-
-  isWaiting(endpoint: Endpoint): boolean {
-    return this.#waiting.has(endpoint);
   }
 
   ask(number: number, answered: (roundTripMs: number) => void): boolean {
@@ -184,6 +177,7 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     switch (packet.type) {
       case PacketType.DATA: {
         const endpoint = this.#endpoints.get(packet.connectId);
+        this.link.received(packet.data.length);
         if (endpoint !== undefined) {
           if (this.#unused.size > 0) this.#unused.delete(endpoint.dialId);
           endpoint.fromServer(packet.data);
@@ -191,7 +185,8 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
         return;
       }
       case PacketType.WINDOW:
-        this.#endpoints.get(packet.connectId)?.granted(packet.amount);
+        if (packet.connectId === 0) this.link.granted(packet.amount);
+        else this.#endpoints.get(packet.connectId)?.granted(packet.amount);
         return;
       case PacketType.DIAL_REQ:
         // A stream that is being closed cannot carry the answer: the server learns from its end.
@@ -249,7 +244,6 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
       lingerMs: this.#options.lingerMs,
       onEnd: (ended, reason) => {
         this.#endpoints.delete(connectId);
-        this.#waiting.delete(ended);
         this.#unused.delete(dialId);
         this.#closed.add(connectId);
         this.#options.onTunnelEnd(this, ended, reason);
@@ -270,19 +264,12 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     this.#answers.send(closeResponse(connectId, 'Unknown connectID'));
   }
 
-  #onDrain(): void {
-    this.#answers.drained();
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const endpoint of waiting) endpoint.linkDrained();
-  }
-
   #onEnd(end: StreamEnd): void {
     if (!this.open) return;
     this.#end = end;
     this.#dials.cancelAll();
     for (const endpoint of [...this.#endpoints.values()]) endpoint.serverLost();
-    this.#waiting.clear();
+    this.link.end();
     this.#release();
     this.#options.onEnd(this, end);
     for (const over of this.#onOver) over();

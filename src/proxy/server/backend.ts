@@ -1,8 +1,8 @@
 import { Answers } from '../wire/answers.ts';
 import type { CloseReason } from '../wire/close-reason.ts';
-import { encodeFrame } from '../wire/encode.ts';
 import type { Feature } from '../wire/extension.ts';
 import type { Identifiers } from '../wire/identifiers.ts';
+import { Link } from '../wire/link.ts';
 import { type Packet, PacketType, type Status } from '../wire/packet.ts';
 import type { PacketStream, StreamEnd } from '../wire/packet-stream.ts';
 import { closeDial, closeRequest, ping, pong } from '../wire/packets.ts';
@@ -70,13 +70,13 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
   heard = true;
   /** Set while a probe is unanswered: called for the next packet of any kind. */
   onHeard: ((packet: Packet) => void) | undefined;
+  readonly link: Link;
   readonly #stream: PacketStream;
   readonly #events: BackendEvents;
   readonly #closed = new RecentIds<number>();
   /** Dials that were taken back, until the agent's answer: a dial with such an ID could get the answer of the other. */
   readonly #withdrawn = new RecentIds<bigint>();
   readonly #answers: Answers;
-  readonly #waiting = new Set<Tunnel>();
   /** When the last tunnel ended, on performance.now()'s clock. */
   lastTunnelEndMs = Number.NEGATIVE_INFINITY;
   #onOwnPong: (() => void) | undefined;
@@ -91,6 +91,7 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
     this.remote = identity.remote;
     this.connectedAtMs = identity.connectedAtMs;
     this.#stream = stream;
+    this.link = new Link(stream, identity.features.has('flow'));
     this.#events = events;
     this.#answers = new Answers(
       (frame) => this.sendFrame(frame),
@@ -98,7 +99,10 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
     );
     stream.attach({
       onPacket: (packet) => this.#onPacket(packet),
-      onDrain: () => this.#onDrain(),
+      onDrain: () => {
+        this.#answers.drained();
+        this.link.drained();
+      },
       onEnd: (end) => this.#onEnd(end),
     });
   }
@@ -122,23 +126,11 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
   }
 
   send(packet: Packet): boolean {
-    return this.#stream.sendFrame(encodeFrame(packet));
+    return this.link.send(packet);
   }
 
   sendFrame(frame: Buffer): boolean {
     return this.#stream.sendFrame(frame);
-  }
-
-  sendData(connectId: number, payload: Buffer): boolean {
-    return this.#stream.sendData(connectId, payload);
-  }
-
-  waitForDrain(tunnel: Tunnel): void {
-    this.#waiting.add(tunnel);
-  }
-
-  isWaiting(tunnel: Tunnel): boolean {
-    return this.#waiting.has(tunnel);
   }
 
   ask(number: number, answered: (roundTripMs: number) => void): boolean {
@@ -174,7 +166,6 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
   remove(tunnel: Tunnel): void {
     if (this.tunnels.get(tunnel.connectId) !== tunnel) return;
     this.tunnels.delete(tunnel.connectId);
-    this.#waiting.delete(tunnel);
     this.#closed.add(tunnel.connectId);
     this.lastTunnelEndMs = performance.now();
   }
@@ -202,12 +193,14 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
     switch (packet.type) {
       case PacketType.DATA: {
         const tunnel = this.tunnels.get(packet.connectId);
+        this.link.received(packet.data.length);
         if (tunnel !== undefined) tunnel.fromBackend(packet);
         else if (!this.#closed.has(packet.connectId)) this.#refuse(packet.connectId);
         return;
       }
       case PacketType.WINDOW:
-        this.tunnels.get(packet.connectId)?.granted(packet.amount);
+        if (packet.connectId === 0) this.link.granted(packet.amount);
+        else this.tunnels.get(packet.connectId)?.granted(packet.amount);
         return;
       case PacketType.DIAL_RSP: {
         const dial = this.dials.get(packet.dialId);
@@ -274,13 +267,6 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
     if (this.#withdrawn.delete(dialId)) this.#events.onLateAnswer(this);
   }
 
-  #onDrain(): void {
-    this.#answers.drained();
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const tunnel of waiting) tunnel.linkDrained();
-  }
-
   #onEnd(end: StreamEnd): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -293,7 +279,7 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
       tunnel.backendEnded(reason, `agent ${this.agentId} disconnected`);
     }
     this.dials.clear();
-    this.#waiting.clear();
+    this.link.end();
     // A client that half-closed still waits for the status.
     if (end.cause === 'half-close') this.#stream.end();
   }

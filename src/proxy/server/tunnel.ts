@@ -1,20 +1,16 @@
 import type { CloseReason } from '../wire/close-reason.ts';
 import type { Feature } from '../wire/extension.ts';
-import { type BufferBounds, Inflow, MAX_DATA_BYTES, Outflow } from '../wire/flow.ts';
+import { type BufferBounds, Inflow } from '../wire/flow.ts';
+import type { Link } from '../wire/link.ts';
 import type { Packet } from '../wire/packet.ts';
 import { closeRequest, window } from '../wire/packets.ts';
+import { TunnelSender } from '../wire/tunnel-sender.ts';
 import type { Frontend, FrontendTunnel } from './frontend.ts';
 
 /** The agent's stream, as a tunnel sees it. */
 export interface Carrier {
   readonly features: ReadonlySet<Feature>;
-  send(packet: Packet): boolean;
-  /** False: accepted, but pause the source and waitForDrain. */
-  sendFrame(frame: Buffer): boolean;
-  sendData(connectId: number, payload: Buffer): boolean;
-  /** Calls tunnel.linkDrained() once, when the stream has room again. */
-  waitForDrain(tunnel: Tunnel): void;
-  isWaiting(tunnel: Tunnel): boolean;
+  readonly link: Link;
 }
 
 /** What a tunnel is made of. */
@@ -40,32 +36,33 @@ export class Tunnel implements FrontendTunnel {
   readonly address: string;
   readonly frontend: Frontend;
   readonly startedAtMs: number;
-  bytesToNode = 0;
   bytesFromNode = 0;
-  readonly #carrier: Carrier;
   readonly #inflow: Inflow;
-  readonly #outflow: Outflow;
+  readonly #toNode: TunnelSender;
   readonly #onEnd: (tunnel: Tunnel, reason: CloseReason) => void;
   #closeReason: CloseReason | undefined;
-  #paused = false;
 
   constructor(parts: TunnelParts) {
-    const { carrier, connectId } = parts;
-    this.#carrier = carrier;
+    const { connectId } = parts;
+    const { link, features } = parts.carrier;
     this.connectId = connectId;
     this.dialId = parts.dialId;
     this.address = parts.address;
     this.frontend = parts.frontend;
     this.startedAtMs = parts.startedAtMs;
     this.#onEnd = parts.onEnd;
-    const flow = carrier.features.has('flow');
-    this.#outflow = new Outflow(flow, () => carrier.send(window(connectId, 0)));
+    const flow = features.has('flow');
+    this.#toNode = new TunnelSender(link, connectId, flow, parts.frontend);
     this.#inflow = new Inflow({
       flow,
       bounds: parts.bounds,
-      grant: (bytes) => carrier.send(window(connectId, bytes)),
+      grant: (bytes) => link.send(window(connectId, bytes)),
       onSlowConsumer: () => this.close('slow-consumer'),
     });
+  }
+
+  get bytesToNode(): number {
+    return this.#toNode.bytes;
   }
 
   get closeReason(): CloseReason | undefined {
@@ -83,25 +80,11 @@ export class Tunnel implements FrontendTunnel {
   }
 
   fromFrontend(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; at += MAX_DATA_BYTES) {
-      const part = chunk.length <= MAX_DATA_BYTES ? chunk : chunk.subarray(at, at + MAX_DATA_BYTES);
-      if (this.#closeReason !== undefined) return;
-      this.#sent(part.length, this.#carrier.sendData(this.connectId, part));
-    }
+    if (this.#closeReason === undefined) this.#toNode.data(chunk);
   }
 
   sendToNode(frame: Buffer, bytes: number): void {
-    if (this.#closeReason === undefined) this.#sent(bytes, this.#carrier.sendFrame(frame));
-  }
-
-  #sent(bytes: number, linkFree: boolean): void {
-    this.bytesToNode += bytes;
-    const creditLeft = this.#outflow.take(bytes);
-    if (!linkFree) this.#carrier.waitForDrain(this);
-    if (!(creditLeft && linkFree) && !this.#paused) {
-      this.#paused = true;
-      this.frontend.pause();
-    }
+    if (this.#closeReason === undefined) this.#toNode.frame(frame, bytes);
   }
 
   /** WINDOW from the agent: a grant, or (0) the word that it used all it had. */
@@ -110,12 +93,7 @@ export class Tunnel implements FrontendTunnel {
       this.#inflow.senderBlocked(this.frontend.bufferedBytes);
       return;
     }
-    if (this.#outflow.grant(bytes)) this.#maybeResume();
-  }
-
-  /** The backend's stream has room again. */
-  linkDrained(): void {
-    if (!this.#outflow.blocked) this.#maybeResume();
+    this.#toNode.granted(bytes);
   }
 
   frontendDrained(): void {
@@ -124,7 +102,8 @@ export class Tunnel implements FrontendTunnel {
 
   frontendEnded(reason: CloseReason): void {
     if (!this.#end(reason)) return;
-    this.#carrier.send(closeRequest(this.connectId));
+    // What the client sent before it went is still delivered, however it went.
+    this.#toNode.finish(closeRequest(this.connectId));
   }
 
   /** The agent ended it (CLOSE_RSP, or its stream is gone): the frontend is told, the agent is not. */
@@ -135,14 +114,8 @@ export class Tunnel implements FrontendTunnel {
 
   close(reason: CloseReason): void {
     if (!this.#end(reason)) return;
-    this.#carrier.send(closeRequest(this.connectId));
+    this.#toNode.cut(closeRequest(this.connectId));
     this.frontend.closed(reason, `closed by the konnectivity server: ${reason}`);
-  }
-
-  #maybeResume(): void {
-    if (!this.#paused || this.#carrier.isWaiting(this)) return;
-    this.#paused = false;
-    this.frontend.resume();
   }
 
   #end(reason: CloseReason): boolean {

@@ -1,0 +1,88 @@
+/** Never fewer bytes under way: below this the two processes wait for each other more than they work. */
+export const MIN_LINK_WINDOW_BYTES = 256 * 1024;
+export const MAX_LINK_WINDOW_BYTES = 16 * 1024 * 1024;
+/** The largest rate of one to two of these counts. */
+const RATE_BUCKET_MS = 1_000;
+/** A round trip that was not reached again for that long is measured anew, with little under way. */
+const ROUND_TRIP_AGE_MS = 10_000;
+
+/**
+ * How many bytes may be under way on a link: twice what it delivers in its least round trip (docs/EXTENSIONS.md). More
+ * would only fill the buffers of kernels, in which a keystroke then waits. Costs two additions per packet; the clock
+ * is read twice per round trip, and only while the window is the limit.
+ */
+export class LinkPace {
+  windowBytes = MIN_LINK_WINDOW_BYTES;
+  /** Sent and not yet granted back. */
+  underWayBytes = 0;
+  readonly #now: () => number;
+  #sent = 0;
+  #delivered = 0;
+  /** The one measurement under way; position -1: none. */
+  #samplePosition = -1;
+  #sampleAtMs = 0;
+  #sampleDelivered = 0;
+  #roundTripMs = Number.POSITIVE_INFINITY;
+  #roundTripAtMs = Number.NEGATIVE_INFINITY;
+  /** The window is at its least until a round trip was measured: one under full load is not the least. */
+  #probing = true;
+  #rate = 0;
+  #rateBefore = 0;
+  #rateBucketMs = Number.NEGATIVE_INFINITY;
+
+  /** @param now milliseconds on a clock that never goes back */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  get open(): boolean {
+    return this.underWayBytes < this.windowBytes;
+  }
+
+  sent(bytes: number): void {
+    this.#sent += bytes;
+    this.underWayBytes += bytes;
+    // Only the packet that fills the window has a whole window delivered in its round trip.
+    if (this.#samplePosition >= 0 || this.open) return;
+    this.#samplePosition = this.#sent;
+    this.#sampleAtMs = this.#now();
+    this.#sampleDelivered = this.#delivered;
+  }
+
+  /** WINDOW for the link: the peer received that many bytes. More than was sent is not believed. */
+  delivered(bytes: number): void {
+    const counted = Math.min(bytes, this.underWayBytes);
+    this.#delivered += counted;
+    this.underWayBytes -= counted;
+    if (this.#samplePosition >= 0 && this.#delivered >= this.#samplePosition) this.#measure(this.#now());
+  }
+
+  #measure(nowMs: number): void {
+    const tookMs = Math.max(nowMs - this.#sampleAtMs, 0.01);
+    this.#samplePosition = -1;
+    if (this.#probing || tookMs <= this.#roundTripMs) {
+      this.#roundTripMs = tookMs;
+      this.#roundTripAtMs = nowMs;
+      this.#probing = false;
+    }
+    this.#addRate((this.#delivered - this.#sampleDelivered) / tookMs, nowMs);
+    if (nowMs - this.#roundTripAtMs > ROUND_TRIP_AGE_MS) {
+      this.#probing = true;
+      this.windowBytes = MIN_LINK_WINDOW_BYTES;
+      return;
+    }
+    const bytes = 2 * Math.max(this.#rate, this.#rateBefore) * this.#roundTripMs;
+    this.windowBytes = Math.min(MAX_LINK_WINDOW_BYTES, Math.max(MIN_LINK_WINDOW_BYTES, bytes));
+  }
+
+  #addRate(bytesPerMs: number, nowMs: number): void {
+    const ageMs = nowMs - this.#rateBucketMs;
+    if (ageMs < RATE_BUCKET_MS) {
+      this.#rate = Math.max(this.#rate, bytesPerMs);
+      return;
+    }
+    this.#rateBefore = ageMs < 2 * RATE_BUCKET_MS ? this.#rate : 0;
+    this.#rate = bytesPerMs;
+    this.#rateBucketMs = nowMs;
+  }
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { decodeFrame } from '../../src/proxy/wire/decode.ts';
+import { encodeDataFrame } from '../../src/proxy/wire/encode.ts';
+import { Link } from '../../src/proxy/wire/link.ts';
+import { LinkPace, MAX_LINK_WINDOW_BYTES, MIN_LINK_WINDOW_BYTES } from '../../src/proxy/wire/link-pace.ts';
+import type { LinkQueue } from '../../src/proxy/wire/link-queue.ts';
+import { type Packet, PacketType } from '../../src/proxy/wire/packet.ts';
+import type { PacketStream } from '../../src/proxy/wire/packet-stream.ts';
+import { closeRequest, ping } from '../../src/proxy/wire/packets.ts';
+
+const CHUNK = Buffer.alloc(64 * 1024);
+
+/** A stream that keeps what is sent. */
+function stream(): PacketStream & { sent: Packet[]; full: boolean } {
+  const sent: Packet[] = [];
+  const kept = {
+    sent,
+    full: false,
+    open: true,
+    sendFrame(frame: Buffer): boolean {
+      sent.push(decodeFrame(frame));
+      return !kept.full;
+    },
+    sendData: (connectId: number, payload: Buffer): boolean =>
+      kept.sendFrame(encodeDataFrame(connectId, payload)),
+  };
+  return kept as unknown as PacketStream & { sent: Packet[]; full: boolean };
+}
+
+/** What was sent, as type and connectID. */
+function order(packets: readonly Packet[]): string[] {
+  return packets.map((packet) =>
+    packet.type === PacketType.DATA ? `${packet.connectId}` : `type ${packet.type}`,
+  );
+}
+
+/** Three tunnels with bulk that waits: each has two packets in its queue, and all were served before. */
+function busyLink() {
+  const below = stream();
+  const link = new Link(below, true);
+  const bulk = [1, 2, 3].map((connectId) => link.queue(connectId, () => {}));
+  const wait = (): void => {
+    while (link.sendData(bulk[0] as LinkQueue, CHUNK));
+    link.sendData(bulk[0] as LinkQueue, CHUNK);
+    for (const queue of bulk.slice(1))
+      for (let i = 0; i < 2; i++) assert.equal(link.sendData(queue, CHUNK), false);
+  };
+  wait();
+  while (bulk.some((queue) => !queue.empty)) link.granted(CHUNK.length);
+  wait();
+  below.sent.length = 0;
+  return { below, link, bulk };
+}
+
+describe('a link that several tunnels share', () => {
+  it('sends no more than its window until the peer grants it back', () => {
+    const { below, link } = busyLink();
+    assert.equal(below.sent.length, 0);
+    link.granted(CHUNK.length);
+    assert.equal(below.sent.length, 1);
+  });
+
+  it('lets tunnels send in turn', () => {
+    const { below, link } = busyLink();
+    while (below.sent.length < 6) link.granted(CHUNK.length);
+    assert.deepEqual(order(below.sent).slice(0, 6).sort(), ['1', '1', '2', '2', '3', '3']);
+    assert.equal(new Set(order(below.sent).slice(0, 3)).size, 3);
+  });
+
+  it('shares by bytes, not by packets', () => {
+    const { below, link, bulk } = busyLink();
+    const small = link.queue(4, () => {});
+    for (let i = 0; i < 40; i++) link.sendData(small, Buffer.alloc(4096));
+    for (const queue of bulk) link.sendData(queue, CHUNK);
+    for (let i = 0; i < 12; i++) link.granted(CHUNK.length);
+    const of = (id: number): number =>
+      below.sent.filter((one) => one.connectId === id).reduce((sum, one) => sum + one.data.length, 0);
+    assert.ok(of(4) >= 2 * CHUNK.length, `${of(4)} bytes of the one with small packets`);
+    assert.ok(of(1) <= 3 * CHUNK.length);
+  });
+
+  it('takes a tunnel that begins to send before bulk, though the queues of bulk ran empty in between', () => {
+    const { below, link } = busyLink();
+    link.sendData(
+      link.queue(9, () => {}),
+      Buffer.from('key'),
+    );
+    link.granted(CHUNK.length);
+    assert.equal(below.sent[0]?.connectId, 9);
+  });
+
+  it('sends control packets at once, and what closes a tunnel behind its data', () => {
+    const { below, link, bulk } = busyLink();
+    link.send(ping(1));
+    link.sendLast(bulk[1] as LinkQueue, closeRequest(2));
+    assert.deepEqual(order(below.sent), [`type ${PacketType.PING}`]);
+    while (!bulk[1]?.empty) link.granted(CHUNK.length);
+    const ofTwo = below.sent.filter((one) => one.connectId === 2).map((one) => one.type);
+    assert.deepEqual(ofTwo.slice(-3), [PacketType.DATA, PacketType.DATA, PacketType.CLOSE_REQ]);
+  });
+
+  it('tells a tunnel when all that waited of it has gone', () => {
+    const below = stream();
+    const link = new Link(below, true);
+    let told = 0;
+    const queue = link.queue(1, () => told++);
+    while (link.sendData(queue, CHUNK));
+    assert.equal(told, 0);
+    link.granted(CHUNK.length);
+    assert.equal(told, 1);
+  });
+
+  it('towards a peer without grants is held by the stream alone', () => {
+    const below = stream();
+    const link = new Link(below, false);
+    const queue = link.queue(1, () => {});
+    for (let sent = 0; sent < 100; sent++) assert.equal(link.sendData(queue, CHUNK), true);
+    below.full = true;
+    link.sendData(queue, CHUNK);
+    assert.equal(link.sendData(queue, CHUNK), false);
+    below.full = false;
+    link.drained();
+    assert.equal(below.sent.length, 102);
+  });
+
+  it('forgets what waits when the stream is gone', () => {
+    const { below, link } = busyLink();
+    link.end();
+    link.granted(MIN_LINK_WINDOW_BYTES);
+    assert.equal(below.sent.length, 0);
+  });
+
+  it('grants what arrived, once per turn of the event loop', async () => {
+    const below = stream();
+    const link = new Link(below, true);
+    for (let i = 0; i < 5; i++) link.received(CHUNK.length);
+    assert.equal(below.sent.length, 0);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(
+      below.sent.map((one) => [one.type, one.connectId, one.amount]),
+      [[PacketType.WINDOW, 0, 5 * CHUNK.length]],
+    );
+  });
+});
+
+describe('the pace of a link', () => {
+  /** Sends and delivers for some time over a path of that round trip and rate. */
+  function run(pace: LinkPace, clock: { ms: number }, roundTripMs: number, bytesPerMs: number): void {
+    const inFlight: { bytes: number; atMs: number }[] = [];
+    let freeAtMs = clock.ms;
+    for (const endMs = clock.ms + 3_000; clock.ms < endMs; clock.ms += 0.1) {
+      while (pace.open) {
+        pace.sent(CHUNK.length);
+        freeAtMs = Math.max(freeAtMs, clock.ms) + CHUNK.length / bytesPerMs;
+        inFlight.push({ bytes: CHUNK.length, atMs: freeAtMs + roundTripMs });
+      }
+      while ((inFlight[0]?.atMs ?? Number.POSITIVE_INFINITY) <= clock.ms)
+        pace.delivered(inFlight.shift()?.bytes ?? 0);
+    }
+  }
+
+  it('fills a long path and stays far below its ceiling on a short one', () => {
+    const clock = { ms: 0 };
+    const long = new LinkPace(() => clock.ms);
+    run(long, clock, 20, 200_000);
+    assert.ok(long.windowBytes > 4_000_000, `${long.windowBytes}`);
+    const short = new LinkPace(() => clock.ms);
+    run(short, clock, 0.2, 200_000);
+    assert.ok(short.windowBytes < 1_000_000, `${short.windowBytes}`);
+  });
+
+  it('keeps its bounds', () => {
+    const clock = { ms: 0 };
+    const pace = new LinkPace(() => clock.ms);
+    run(pace, clock, 200, 2_000_000);
+    assert.equal(pace.windowBytes, MAX_LINK_WINDOW_BYTES);
+    const slow = new LinkPace(() => clock.ms);
+    run(slow, clock, 50, 10);
+    assert.equal(slow.windowBytes, MIN_LINK_WINDOW_BYTES);
+  });
+
+  it('does not believe in the delivery of more than was sent', () => {
+    const pace = new LinkPace();
+    pace.sent(1000);
+    pace.delivered(Number.MAX_SAFE_INTEGER);
+    assert.equal(pace.underWayBytes, 0);
+    pace.sent(MIN_LINK_WINDOW_BYTES);
+    assert.equal(pace.open, false);
+  });
+});
