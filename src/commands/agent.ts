@@ -13,6 +13,7 @@ import { loadClientTls } from '../proxy/ops/tls-files.ts';
 import { readTokenFile } from '../proxy/ops/token-file.ts';
 import { defaultBufferBounds } from '../proxy/wire/flow.ts';
 import { processFlagEnvironment } from './flags/flag-environment.ts';
+import { bufferBudgetBytes } from './flags/serve-options.ts';
 import { type AgentOptions, parseAgent } from './flags/validate-agent.ts';
 import type { CommandIo } from './io.ts';
 import { dieOnBugs, logStart, setUpLog } from './log-setup.ts';
@@ -25,7 +26,8 @@ import { version } from './version.ts';
  * @throws Fault for bad flags, files and ports
  */
 export async function agent(argv: readonly string[], io: CommandIo): Promise<number> {
-  const request = parseAgent(argv, processFlagEnvironment(io.env));
+  const environment = processFlagEnvironment(io.env);
+  const request = parseAgent(argv, environment);
   if (request.kind === 'help') {
     io.stdout.write(request.text);
     return 0;
@@ -47,7 +49,7 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
       syncForever: options.syncForever,
       publicStreams: options.publicStreams,
       drainTimeoutMs: options.drainTimeoutMs,
-      bounds: defaultBufferBounds,
+      bounds: { ...defaultBufferBounds, budgetBytes: bufferBudgetBytes(environment.memoryBytes) },
       times,
     },
     {

@@ -6,8 +6,8 @@ const AFTER_HELP = `
 Exit codes: 0 the tunnel ended in order; 1 the dial was refused or the tunnel was cut; 2 usage;
 5 the server cannot be reached or TLS was refused; 130 interrupted.
 
-When stdin ends, the tunnel stays until the other side ends it. With --shutdown that end is passed on; servers that
-do not know half-closed tunnels, this version among them, then close it in both directions.
+When stdin ends, the tunnel stays until the other side ends it. With --shutdown that end is passed on, and the answer
+still comes; a Go server, or a Go agent behind it, knows no half-closed tunnel and closes it in both directions.
 
 Examples:
   Ask an HTTP server that an agent can reach, through the socket of a server in mode http-connect:

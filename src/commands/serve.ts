@@ -73,9 +73,14 @@ function coreOptions(options: ServeOptions, authenticator: AgentTokens | undefin
     publicStreams: options.publicStreams,
     keepaliveMs: options.keepaliveMs,
     frontendKeepaliveMs: options.frontendKeepaliveMs,
-    times: { ...defaultServerTimes, dialTimeoutMs: options.backendDialTimeoutMs },
+    times: {
+      ...defaultServerTimes,
+      dialTimeoutMs: options.backendDialTimeoutMs,
+      halfCloseTimeoutMs: options.halfCloseTimeoutMs,
+    },
     bounds: {
       ...defaultBufferBounds,
+      budgetBytes: options.bufferBudgetBytes,
       softBytes: options.tunnelBufferBytes,
       hardBytes: Math.max(defaultBufferBounds.hardBytes, 4 * options.tunnelBufferBytes),
     },

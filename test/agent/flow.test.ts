@@ -100,7 +100,7 @@ test('more than the hard bound for one destination ends its tunnel at once, and 
       assert.equal(String((await once(live.resume(), 'data'))[0]), 'hello');
     },
     goServer,
-    { bounds: { softBytes: 512 * 1024, hardBytes: 1024 * 1024, stallMs: 60_000 } },
+    { bounds: { ...defaultBufferBounds, softBytes: 512 * 1024, hardBytes: 1024 * 1024, stallMs: 60_000 } },
   ));
 
 test('a stream that the server reads slowly pauses the destinations, and loses nothing', () =>

@@ -51,7 +51,7 @@ function shown(packet: Packet): object {
     case PacketType.DIAL_RSP:
       return { type, dialResponse: { error, connectID, random }, payload: 'dialResponse' };
     case PacketType.CLOSE_REQ:
-      return { type, closeRequest: { connectID }, payload: 'closeRequest' };
+      return { type, closeRequest: { connectID, abnormal: packet.amount === 1 }, payload: 'closeRequest' };
     case PacketType.CLOSE_RSP:
       return { type, closeResponse: { error, connectID }, payload: 'closeResponse' };
     case PacketType.DATA:

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Buffers } from '../../src/proxy/wire/buffers.ts';
 import {
   type BufferBounds,
   defaultBufferBounds,
@@ -14,7 +15,7 @@ function inflow(flow = true, bounds: BufferBounds = defaultBufferBounds) {
   let slow = 0;
   const receiver = new Inflow({
     flow,
-    bounds,
+    buffers: new Buffers(bounds),
     grant: (bytes) => grants.push(bytes),
     onSlowConsumer: () => slow++,
   });
@@ -87,7 +88,12 @@ describe('the receiver of a direction', () => {
   });
 
   it('gives a reader up at once when more than the hard bound waits', () => {
-    const { receiver, slow } = inflow(false, { softBytes: 10, hardBytes: 100, stallMs: 3_600_000 });
+    const { receiver, slow } = inflow(false, {
+      ...defaultBufferBounds,
+      softBytes: 10,
+      hardBytes: 100,
+      stallMs: 3_600_000,
+    });
     receiver.received(100, 100);
     assert.equal(slow(), 0);
     receiver.received(1, 101);
@@ -98,6 +104,7 @@ describe('the receiver of a direction', () => {
 
   it('counts what tiny packets cost beside their payload, above the first window', () => {
     const bounds = {
+      ...defaultBufferBounds,
       softBytes: 4 * INITIAL_WINDOW_BYTES,
       hardBytes: 8 * INITIAL_WINDOW_BYTES,
       stallMs: 3_600_000,
@@ -119,7 +126,7 @@ describe('the receiver of a direction', () => {
     await new Promise<void>((resolve) => {
       const receiver = new Inflow({
         flow: false,
-        bounds: { softBytes: 10, hardBytes: 100, stallMs: 20 },
+        buffers: new Buffers({ ...defaultBufferBounds, softBytes: 10, hardBytes: 100, stallMs: 20 }),
         grant: () => {},
         onSlowConsumer: resolve,
       });
@@ -129,7 +136,12 @@ describe('the receiver of a direction', () => {
 
   it('keeps a slow reader that takes something', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
-    const { receiver, slow } = inflow(false, { softBytes: 10, hardBytes: 1000, stallMs: 30 });
+    const { receiver, slow } = inflow(false, {
+      ...defaultBufferBounds,
+      softBytes: 10,
+      hardBytes: 1000,
+      stallMs: 30,
+    });
     receiver.received(100, 100);
     for (let left = 90; left > 20; left -= 10) {
       t.mock.timers.tick(29);

@@ -73,7 +73,7 @@ export const agentFlags = {
         '60s',
         'after one side ended its sending, time without a byte from the other before the tunnel ends',
       ),
-      ...accepted('agents and servers of this version do not tell each other of a half-close'),
+      ...accepted('the server ends tunnels that stay half-closed'),
       ...ours,
     },
     'public-streams': {

@@ -17,7 +17,6 @@ import { klogFlags } from './klog-flags.ts';
 
 const profiler = accepted('the profiler of Go has no counterpart here; run node with --cpu-prof');
 const channels = accepted('buffers are bounded in bytes, see --tunnel-buffer-bytes');
-const halfClose = 'agents and servers of this version do not tell each other of a half-close';
 const leases = accepted('it has a meaning only with --enable-lease-controller');
 
 /** Every flag of `konnectivity-ts serve`. */
@@ -92,9 +91,8 @@ export const serveFlags = {
     'half-close-timeout': {
       ...duration(
         '60s',
-        'after one side ended its sending, time without a byte from the other before the tunnel ends',
+        'after a client ended its sending, time without a byte from the node before the tunnel ends',
       ),
-      ...accepted(halfClose),
       ...ours,
     },
     'tunnel-buffer-bytes': {
@@ -103,7 +101,6 @@ export const serveFlags = {
     },
     'buffer-budget-bytes': {
       ...int(0, 'bytes that all tunnels together may hold; 0 for a quarter of the memory, at most 512 MiB'),
-      ...accepted('this version bounds each tunnel by itself'),
       ...ours,
     },
     'public-streams': {

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
+import type { Buffers } from '../wire/buffers.ts';
 import type { CloseReason } from '../wire/close-reason.ts';
 import type { Feature } from '../wire/extension.ts';
-import { type BufferBounds, Inflow } from '../wire/flow.ts';
+import { Inflow } from '../wire/flow.ts';
 import type { Link } from '../wire/link.ts';
 import { closeResponse, window } from '../wire/packets.ts';
 import { TunnelSender } from '../wire/tunnel-sender.ts';
@@ -21,7 +22,7 @@ export interface EndpointParts {
   readonly address: string;
   /** Connected, allowHalfOpen, nothing read yet. */
   readonly socket: Socket;
-  readonly bounds: BufferBounds;
+  readonly buffers: Buffers;
   /** How long the socket may take nothing of what is left after the end before it is cut. */
   readonly lingerMs: number;
   /** The tunnel is over: told once, before the server is. */
@@ -43,6 +44,7 @@ export class Endpoint {
   readonly #toServer: TunnelSender;
   #closeReason: CloseReason | undefined;
   #closed = false;
+  #resetAtEnd = false;
 
   constructor(parts: EndpointParts) {
     const { connectId, socket } = parts;
@@ -62,7 +64,7 @@ export class Endpoint {
     });
     this.#inflow = new Inflow({
       flow,
-      bounds: parts.bounds,
+      buffers: parts.buffers,
       grant: (bytes) => link.send(window(connectId, bytes)),
       onSlowConsumer: () => this.cut('slow-consumer'),
     });
@@ -74,6 +76,7 @@ export class Endpoint {
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
     socket.on('drain', () => {
       this.#queue.drained();
+      if (this.#resetAtEnd && this.#queue.bufferedBytes === 0) this.#reset();
       this.#inflow.progressed(this.#queue.bufferedBytes);
     });
     socket.on('end', () => this.#onEof());
@@ -109,11 +112,19 @@ export class Endpoint {
   }
 
   /** CLOSE_REQ: everything that came before it is still written, then the end; what comes back is dropped. */
-  closedByFrontend(): void {
+  closedByFrontend(abnormal = false): void {
     if (!this.#end('frontend-closed')) return;
     // Nobody reads any more what still waits for the link.
     this.#toServer.cut(closeResponse(this.connectId));
-    this.#finish();
+    // What the client sent before it broke off is still written; but the destination must not take that for all.
+    this.#resetAtEnd = abnormal;
+    if (abnormal && this.#queue.bufferedBytes === 0) this.#reset();
+    else this.#finish();
+  }
+
+  /** HALF_CLOSE: the client sent all it had, and waits for what the destination still says. */
+  halfClosedByFrontend(): void {
+    if (this.#closeReason === undefined) this.#queue.end(() => {});
   }
 
   /** The stream to the server is gone: the destination must not take this for an orderly end. */
@@ -188,6 +199,7 @@ export class Endpoint {
       else this.#reset();
     }, this.#parts.lingerMs);
     socket.once('close', () => clearInterval(linger));
+    if (this.#resetAtEnd) return;
     this.#queue.end(() => {
       if (socket.readableEnded) socket.destroy();
       else socket.once('end', () => socket.destroy());

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Fault } from '../ops/fault.ts';
 import type { Log } from '../ops/log.ts';
+import { Buffers } from '../wire/buffers.ts';
 import type { Status } from '../wire/packet.ts';
 import { Probe, type ProbeTimes } from '../wire/probe.ts';
 import type { ProxyAgentOptions } from './agent-options.ts';
@@ -50,6 +51,7 @@ export class ProxyAgent {
     failedConnects: 0,
   };
   readonly servers: ServerSet;
+  readonly buffers: Buffers;
   /** Why the last attempt to reach a server failed, or a stream was lost; undefined after a success. */
   lastFault: Fault | undefined;
   readonly #parts: ProxyAgentParts;
@@ -71,6 +73,7 @@ export class ProxyAgent {
 
   constructor(options: ProxyAgentOptions, parts: ProxyAgentParts) {
     this.options = options;
+    this.buffers = new Buffers(options.bounds);
     this.#parts = parts;
     this.#log = parts.log.named('agent');
     this.servers = new ServerSet({
@@ -204,7 +207,7 @@ export class ProxyAgent {
   #linkOptions(): ServerLinkOptions {
     return {
       connect: (address, signal) => this.#parts.connectDestination(address, signal),
-      bounds: this.options.bounds,
+      buffers: this.buffers,
       lingerMs: this.options.times.lingerMs,
       onDial: (_link, dialId, address) => {
         this.#pendingDials++;

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Fault } from '../ops/fault.ts';
 import { Answers } from '../wire/answers.ts';
+import type { Buffers } from '../wire/buffers.ts';
 import type { CloseReason } from '../wire/close-reason.ts';
 import { encodeFrame } from '../wire/encode.ts';
 import type { Feature } from '../wire/extension.ts';
-import type { BufferBounds } from '../wire/flow.ts';
 import { Link } from '../wire/link.ts';
 import { NO_CONNECT_ID, type Packet, PacketType, type Status } from '../wire/packet.ts';
 import type { PacketStream, StreamEnd } from '../wire/packet-stream.ts';
@@ -28,7 +28,7 @@ import { MOST_PENDING_DIALS, StreamDials } from './stream-dials.ts';
 export interface ServerLinkOptions {
   /** Connects to a destination; aborts at once with the signal. Rejects with a Fault made for people. */
   connect(address: string, signal: AbortSignal): Promise<Socket>;
-  readonly bounds: BufferBounds;
+  readonly buffers: Buffers;
   readonly lingerMs: number;
   /** Default 10,000. */
   readonly mostPendingDials?: number;
@@ -197,10 +197,13 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
         return;
       case PacketType.CLOSE_REQ: {
         const endpoint = this.#endpoints.get(packet.connectId);
-        if (endpoint !== undefined) endpoint.closedByFrontend();
+        if (endpoint !== undefined) endpoint.closedByFrontend(packet.amount === 1);
         else this.#unknown(packet.connectId);
         return;
       }
+      case PacketType.HALF_CLOSE:
+        this.#endpoints.get(packet.connectId)?.halfClosedByFrontend();
+        return;
       case PacketType.PING:
         if (this.features.has('ping') && packet.amount >= 0) this.#answers.send(pong(packet.amount));
         return;
@@ -240,7 +243,7 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
       dialId,
       address,
       socket,
-      bounds: this.#options.bounds,
+      buffers: this.#options.buffers,
       lingerMs: this.#options.lingerMs,
       onEnd: (ended, reason) => {
         this.#endpoints.delete(connectId);

@@ -7,6 +7,7 @@ import { type Listener, peerOf } from '../ops/listener.ts';
 import type { Log } from '../ops/log.ts';
 import { RepeatedWarning } from '../ops/repeated-warning.ts';
 import { loadServerTls, type ServerTls } from '../ops/tls-files.ts';
+import type { Buffers } from '../wire/buffers.ts';
 import { createGrpcServer, type GrpcServer } from '../wire/grpc-server.ts';
 import type { PacketStream } from '../wire/packet-stream.ts';
 import { serverPacketStream } from '../wire/server-stream.ts';
@@ -34,6 +35,7 @@ export interface AcceptorsOptions {
   readonly desk: DialDesk;
   readonly log: Log;
   readonly tails: Tails;
+  readonly buffers: Buffers;
   accepting(): boolean;
 }
 
@@ -175,6 +177,7 @@ export class Acceptors {
       holdMs: options.times.holdMs,
       headTimeoutMs: options.times.headTimeoutMs,
       times: options.times,
+      buffers: this.#parts.buffers,
       onRefused: (status, reason) => log.info(2, 'Refused a CONNECT request', { client, status, reason }),
       onEnd: () => {
         counters.connectFrontends--;

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { resetBelowTls } from '../ops/listen-tls.ts';
+import type { Buffers } from '../wire/buffers.ts';
 import { type CloseReason, isAbnormal } from '../wire/close-reason.ts';
 import { encodeFrame } from '../wire/encode.ts';
 import type { Packet } from '../wire/packet.ts';
@@ -27,6 +28,7 @@ export interface ConnectFrontendOptions {
   readonly headTimeoutMs: number;
   /** lingerMs is also how long a socket may take to accept a refusal or, after the end, to take nothing of what is left. */
   readonly times: IntakeTimes;
+  readonly buffers: Buffers;
   /** A request was refused before its dial: status and reason. */
   onRefused(status: number, reason: string): void;
   /** The socket is closed. */
@@ -52,7 +54,7 @@ export class ConnectFrontend implements Frontend {
     this.#socket = socket;
     this.#options = options;
     this.client = options.client;
-    this.#intake = new SocketIntake(socket, options.times);
+    this.#intake = new SocketIntake(socket, options.times, options.buffers);
     const timer = setTimeout(
       () => this.#refuse(408, `the request head was not complete within ${options.headTimeoutMs / 1000} s`),
       options.headTimeoutMs,
@@ -167,7 +169,7 @@ export class ConnectFrontend implements Frontend {
       // What the destination said first is still owed to a client that only ended its own side.
       state.hold.release();
       this.#intake.end(() => {
-        if ((this.#state as State).name !== 'established') return;
+        if ((this.#state as State).name !== 'established' || state.tunnel.frontendHalfClosed()) return;
         this.#owe();
         this.#leave('frontend-closed');
         this.#finish();

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../ops/log.ts';
-import type { BufferBounds } from '../wire/flow.ts';
+import type { Buffers } from '../wire/buffers.ts';
 import type { Backend } from './backend.ts';
 import type { Backends } from './backends.ts';
 import { Dial, type DialContext } from './dial.ts';
@@ -14,7 +14,8 @@ export interface DialDeskOptions {
   readonly counters: ServerCounters;
   readonly log: Log;
   readonly timeoutMs: number;
-  readonly bounds: BufferBounds;
+  readonly buffers: Buffers;
+  readonly halfCloseTimeoutMs: number;
   accepting(): boolean;
   /** Seconds from the dial's start to its tunnel. */
   onDialSeconds(seconds: number): void;
@@ -40,11 +41,12 @@ export class DialDesk {
   }
 
   #makeContext(): DialContext {
-    const { backends, counters, log, timeoutMs, bounds } = this.#options;
+    const { backends, counters, log, timeoutMs, buffers, halfCloseTimeoutMs } = this.#options;
     const { selector } = backends;
     return {
       timeoutMs,
-      bounds,
+      buffers,
+      halfCloseTimeoutMs,
       choose: (address, exclude) => found(selector.select(address, exclude)),
       chooseAfterSubstitute: (address, failed) => found(selector.selectAfterError(address, failed)),
       accepting: () => this.#options.accepting(),

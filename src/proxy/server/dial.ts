@@ -1,5 +1,5 @@
+import type { Buffers } from '../wire/buffers.ts';
 import type { CloseReason } from '../wire/close-reason.ts';
-import type { BufferBounds } from '../wire/flow.ts';
 import type { Packet } from '../wire/packet.ts';
 import type { Backend, BackendDial } from './backend.ts';
 import {
@@ -29,7 +29,8 @@ export interface DialContext {
   accepting(): boolean;
   /** For both attempts together; 0 = no limit (upstream's --backend-dial-timeout). */
   readonly timeoutMs: number;
-  readonly bounds: BufferBounds;
+  readonly buffers: Buffers;
+  readonly halfCloseTimeoutMs: number;
   now(): number;
   onStart(dial: Dial): void;
   onChosen(dial: Dial, choice: Chosen<Backend>): void;
@@ -161,7 +162,8 @@ export class Dial implements BackendDial, FrontendDial {
       address: this.address,
       frontend: this.frontend,
       startedAtMs: this.#context.now(),
-      bounds: this.#context.bounds,
+      buffers: this.#context.buffers,
+      halfCloseTimeoutMs: this.#context.halfCloseTimeoutMs,
       onEnd: (ended, reason) => {
         backend.remove(ended);
         this.#context.onTunnelEnd(backend, ended, reason);

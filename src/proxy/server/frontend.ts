@@ -31,6 +31,8 @@ export interface FrontendTunnel {
   sendToNode(frame: Buffer, bytes: number): void;
   /** The frontend's transport took over what was buffered. */
   frontendDrained(): void;
+  /** The client ended its side and may still read. False: the agent knows no half-close, so end the tunnel. */
+  frontendHalfClosed(): boolean;
   /** The frontend is gone or done: the agent is told, the frontend is not. */
   frontendEnded(reason: CloseReason): void;
   /** Ends the tunnel and tells both sides. */

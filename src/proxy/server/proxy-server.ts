@@ -1,5 +1,6 @@
 import type { Listener } from '../ops/listener.ts';
 import type { Log } from '../ops/log.ts';
+import { Buffers } from '../wire/buffers.ts';
 import { Acceptors } from './acceptors.ts';
 import type { Backend } from './backend.ts';
 import { Backends } from './backends.ts';
@@ -19,6 +20,7 @@ export class ProxyServer {
   readonly options: ProxyServerOptions;
   readonly counters = new ServerCounters();
   readonly backends: Backends;
+  readonly buffers: Buffers;
   readonly metrics: ServerMetrics;
   readonly #log: Log;
   readonly #acceptors: Acceptors;
@@ -32,6 +34,7 @@ export class ProxyServer {
   constructor(options: ProxyServerOptions, log: Log) {
     this.options = options;
     this.#log = log.named('server');
+    this.buffers = new Buffers(options.bounds);
     this.backends = new Backends({
       strategies: options.strategies,
       selection: {
@@ -49,7 +52,8 @@ export class ProxyServer {
       counters: this.counters,
       log: log.named('dial'),
       timeoutMs: options.times.dialTimeoutMs,
-      bounds: options.bounds,
+      buffers: this.buffers,
+      halfCloseTimeoutMs: options.times.halfCloseTimeoutMs,
       accepting: () => !this.#stopping,
       onDialSeconds: (seconds) => this.metrics.dialSeconds(seconds),
       // The end is told before the frontend has its tail to deliver.
@@ -63,6 +67,7 @@ export class ProxyServer {
       log: log.named('accept'),
       accepting: () => !this.#stopping,
       tails: this.#tails,
+      buffers: this.buffers,
     });
   }
 

@@ -56,6 +56,8 @@ export interface ServerTimes {
   readonly headTimeoutMs: number;
   /** How long a client may take nothing of what is left for it after the end. */
   readonly lingerMs: number;
+  /** How long a node may be silent after the client ended its side (--half-close-timeout). */
+  readonly halfCloseTimeoutMs: number;
   /** How long a CONNECT socket is paused before it is read a little, to see whether its client is gone. */
   readonly peekMs: number;
   /** How long a Go agent's younger stream waits beside an older one before it is chosen. */
@@ -68,6 +70,7 @@ export const defaultServerTimes: ServerTimes = {
   holdMs: 10,
   headTimeoutMs: 10_000,
   lingerMs: 30_000,
+  halfCloseTimeoutMs: 60_000,
   peekMs: 10_000,
   secondStreamWaitMs: 5_000,
   probe: defaultProbeTimes,

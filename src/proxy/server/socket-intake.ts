@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Buffers } from '../wire/buffers.ts';
 
 /** Bytes of a client that does not wait for the 200: beyond this the socket is no longer read. */
 const EARLY_BYTES = 64 * 1024;
@@ -22,6 +23,8 @@ export interface IntakeTimes {
 export class SocketIntake {
   readonly #socket: Socket;
   readonly #times: IntakeTimes;
+  readonly #buffers: Buffers;
+  #promisedBytes = 0;
   #queue: Buffer[] = [];
   #queuedBytes = 0;
   #limitBytes = EARLY_BYTES;
@@ -30,9 +33,10 @@ export class SocketIntake {
   #timer: NodeJS.Timeout | undefined;
   #onFlushed: (() => void) | undefined;
 
-  constructor(socket: Socket, times: IntakeTimes) {
+  constructor(socket: Socket, times: IntakeTimes, buffers: Buffers) {
     this.#socket = socket;
     this.#times = times;
+    this.#buffers = buffers;
   }
 
   /** Takes what the socket read. */
@@ -88,6 +92,7 @@ export class SocketIntake {
     this.#queue = [];
     this.#queuedBytes = 0;
     this.#onFlushed = undefined;
+    this.#release();
   }
 
   #flush(): void {
@@ -99,13 +104,23 @@ export class SocketIntake {
     }
     this.#queue = this.#queue.slice(sent);
     if (this.#blocked) return;
+    this.#release();
     if (this.#onFlushed !== undefined) this.#over();
     else this.#socket.resume();
   }
 
   #peek(): void {
-    this.#limitBytes = Math.min(this.#limitBytes + PEEK_BYTES, MOST_AHEAD_BYTES);
-    if (this.#queuedBytes < this.#limitBytes) this.#socket.resume();
+    if (this.#queuedBytes >= this.#limitBytes) {
+      if (this.#promisedBytes >= MOST_AHEAD_BYTES || !this.#buffers.promise(PEEK_BYTES)) return;
+      this.#promisedBytes += PEEK_BYTES;
+      this.#limitBytes += PEEK_BYTES;
+    }
+    this.#socket.resume();
+  }
+
+  #release(): void {
+    this.#buffers.release(this.#promisedBytes);
+    this.#promisedBytes = 0;
   }
 
   #over(): void {

@@ -1,9 +1,10 @@
-import type { CloseReason } from '../wire/close-reason.ts';
+import type { Buffers } from '../wire/buffers.ts';
+import { type CloseReason, isAbnormal } from '../wire/close-reason.ts';
 import type { Feature } from '../wire/extension.ts';
-import { type BufferBounds, Inflow } from '../wire/flow.ts';
+import { Inflow } from '../wire/flow.ts';
 import type { Link } from '../wire/link.ts';
 import type { Packet } from '../wire/packet.ts';
-import { closeRequest, window } from '../wire/packets.ts';
+import { closeRequest, halfClose, window } from '../wire/packets.ts';
 import { TunnelSender } from '../wire/tunnel-sender.ts';
 import type { Frontend, FrontendTunnel } from './frontend.ts';
 
@@ -21,7 +22,9 @@ export interface TunnelParts {
   readonly address: string;
   readonly frontend: Frontend;
   readonly startedAtMs: number;
-  readonly bounds: BufferBounds;
+  readonly buffers: Buffers;
+  /** How long the node may be silent after the client ended its side; the client may be gone altogether. */
+  readonly halfCloseTimeoutMs: number;
   /** Told once, before either side is. */
   readonly onEnd: (tunnel: Tunnel, reason: CloseReason) => void;
 }
@@ -40,7 +43,10 @@ export class Tunnel implements FrontendTunnel {
   readonly #inflow: Inflow;
   readonly #toNode: TunnelSender;
   readonly #onEnd: (tunnel: Tunnel, reason: CloseReason) => void;
+  readonly #halfClose: boolean;
+  readonly #halfCloseTimeoutMs: number;
   #closeReason: CloseReason | undefined;
+  #silence: NodeJS.Timeout | undefined;
 
   constructor(parts: TunnelParts) {
     const { connectId } = parts;
@@ -51,11 +57,13 @@ export class Tunnel implements FrontendTunnel {
     this.frontend = parts.frontend;
     this.startedAtMs = parts.startedAtMs;
     this.#onEnd = parts.onEnd;
+    this.#halfClose = features.has('half-close');
+    this.#halfCloseTimeoutMs = parts.halfCloseTimeoutMs;
     const flow = features.has('flow');
     this.#toNode = new TunnelSender(link, connectId, flow, parts.frontend);
     this.#inflow = new Inflow({
       flow,
-      bounds: parts.bounds,
+      buffers: parts.buffers,
       grant: (bytes) => link.send(window(connectId, bytes)),
       onSlowConsumer: () => this.close('slow-consumer'),
     });
@@ -100,10 +108,23 @@ export class Tunnel implements FrontendTunnel {
     this.#inflow.progressed(this.frontend.bufferedBytes);
   }
 
+  frontendHalfClosed(): boolean {
+    if (this.#closeReason !== undefined) return true;
+    if (!this.#halfClose) return false;
+    this.#toNode.finish(halfClose(this.connectId));
+    let seen = this.bytesFromNode;
+    // A client that is gone altogether looks the same until something is written to it.
+    this.#silence = setInterval(() => {
+      if (this.bytesFromNode === seen && this.frontend.bufferedBytes === 0) this.close('half-close-timeout');
+      seen = this.bytesFromNode;
+    }, this.#halfCloseTimeoutMs);
+    return true;
+  }
+
   frontendEnded(reason: CloseReason): void {
     if (!this.#end(reason)) return;
     // What the client sent before it went is still delivered, however it went.
-    this.#toNode.finish(closeRequest(this.connectId));
+    this.#toNode.finish(closeRequest(this.connectId, this.#halfClose && isAbnormal(reason)));
   }
 
   /** The agent ended it (CLOSE_RSP, or its stream is gone): the frontend is told, the agent is not. */
@@ -114,7 +135,7 @@ export class Tunnel implements FrontendTunnel {
 
   close(reason: CloseReason): void {
     if (!this.#end(reason)) return;
-    this.#toNode.cut(closeRequest(this.connectId));
+    this.#toNode.cut(closeRequest(this.connectId, this.#halfClose));
     this.frontend.closed(reason, `closed by the konnectivity server: ${reason}`);
   }
 
@@ -122,6 +143,7 @@ export class Tunnel implements FrontendTunnel {
     if (this.#closeReason !== undefined) return false;
     this.#closeReason = reason;
     this.#inflow.end();
+    clearInterval(this.#silence);
     this.#onEnd(this, reason);
     return true;
   }

@@ -9,6 +9,7 @@ export const closeReasons = [
   'agent-lost',
   'server-lost',
   'slow-consumer',
+  'half-close-timeout',
   'malformed-packet',
   'protocol-error',
   'drain-deadline',

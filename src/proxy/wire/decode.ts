@@ -7,6 +7,8 @@ export class MalformedPacketError extends Error {
 
 const NO_BYTES = Buffer.alloc(0);
 const MAX_GROUP_DEPTH = 32;
+/** CloseRequest.abnormal: field 1000, a varint. */
+export const ABNORMAL_TAG = 8000;
 
 // One packet is decoded at a time and decoding never yields, so the cursor lives in module variables: the hot
 // loop then allocates nothing but the packet.
@@ -137,6 +139,10 @@ function readMember(packet: Packet, member: number, end: number): void {
         else skip(tag, end, 0);
         break;
       case 5:
+        if (tag === 8) packet.connectId = readConnectId(end);
+        else if (tag === ABNORMAL_TAG) packet.amount = readInt32(end) === 0 ? 0 : 1;
+        else skip(tag, end, 0);
+        break;
       case PacketType.HALF_CLOSE:
         if (tag === 8) packet.connectId = readConnectId(end);
         else skip(tag, end, 0);

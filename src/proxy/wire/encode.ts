@@ -1,4 +1,4 @@
-import { memberOf } from './decode.ts';
+import { ABNORMAL_TAG, memberOf } from './decode.ts';
 import { FRAME_HEADER_BYTES, type Packet, PacketType, type Status } from './packet.ts';
 
 /**
@@ -91,6 +91,12 @@ function encodePayload(packet: Packet): number[] {
       pushInt64(out, 24, packet.dialId);
       break;
     case PacketType.CLOSE_REQ:
+      pushNumber(out, 8, packet.connectId);
+      if (packet.amount !== 0) {
+        pushVarint(out, ABNORMAL_TAG);
+        out.push(1);
+      }
+      break;
     case PacketType.HALF_CLOSE:
       pushNumber(out, 8, packet.connectId);
       break;

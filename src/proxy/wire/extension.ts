@@ -4,9 +4,9 @@ export const VERSION_KEY = 'kts-version';
 export const FEATURES_KEY = 'kts-features';
 export const INSTANCE_KEY = 'kts-instance';
 
-export type Feature = 'flow' | 'ping' | 'status';
+export type Feature = 'flow' | 'half-close' | 'ping' | 'status';
 
-const OURS: readonly Feature[] = ['flow', 'ping', 'status'];
+const OURS: readonly Feature[] = ['flow', 'half-close', 'ping', 'status'];
 
 /** The value of `kts-features` that this version sends. */
 export const featureList: string = OURS.join(',');

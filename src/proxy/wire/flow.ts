@@ -1,3 +1,5 @@
+import type { BufferHolder, Buffers } from './buffers.ts';
+
 /**
  * Per-tunnel flow control (docs/EXTENSIONS.md), one object per direction of a tunnel. The upstream protocol has none,
  * which is why one slow reader stalls a whole agent there.
@@ -13,19 +15,22 @@ export const MAX_DATA_BYTES = 64 * 1024;
 /** What a waiting packet costs beside its payload, roughly: objects and headers of buffers. */
 const PACKET_BYTES = 128;
 
-/** Bounds of what one tunnel may buffer towards a slow reader. */
+/** Bounds of what tunnels may buffer towards slow readers. */
 export interface BufferBounds {
   /** Above this the tunnel is closed when its reader took nothing for `stallMs`. */
   readonly softBytes: number;
   /** Above this the tunnel is closed at once. */
   readonly hardBytes: number;
   readonly stallMs: number;
+  /** What all tunnels of the process may hold together (--buffer-budget-bytes). */
+  readonly budgetBytes: number;
 }
 
 export const defaultBufferBounds: BufferBounds = {
   softBytes: 16 * 1024 * 1024,
   hardBytes: 64 * 1024 * 1024,
   stallMs: 30_000,
+  budgetBytes: 512 * 1024 * 1024,
 };
 
 /** Sender's side: how much may still be sent. Towards a peer without `flow` the credit never ends. */
@@ -67,11 +72,13 @@ export interface InflowOptions {
   readonly grant: (bytes: number) => void;
   /** The reader is too slow for the bounds: close the tunnel. */
   readonly onSlowConsumer: () => void;
-  readonly bounds: BufferBounds;
+  readonly buffers: Buffers;
 }
 
 /** Receiver's side: grants as bytes leave, and holds the bounds towards peers that do not listen to grants. */
-export class Inflow {
+export class Inflow implements BufferHolder {
+  /** The memory behind what waits for the reader. */
+  heldBytes = 0;
   readonly #options: InflowOptions;
   #window = INITIAL_WINDOW_BYTES;
   #received = 0;
@@ -84,6 +91,7 @@ export class Inflow {
 
   constructor(options: InflowOptions) {
     this.#options = options;
+    options.buffers.enter(this);
   }
 
   /** `bytes` arrived and were passed on; `bufferedBytes` of all that arrived still wait here for the reader. */
@@ -91,20 +99,21 @@ export class Inflow {
     this.#received += bytes;
     this.#meanBytes += (bytes - this.#meanBytes) / 64;
     this.progressed(bufferedBytes);
-    const heldBytes = this.#weigh(bufferedBytes);
-    if (heldBytes > this.#options.bounds.softBytes) this.#watch(heldBytes);
+    if (this.heldBytes > this.#options.buffers.bounds.softBytes) this.#watch();
   }
 
   /** The reader took something, or a buffer was found empty: `bufferedBytes` still wait. */
   progressed(bufferedBytes: number): void {
+    if (this.#ended) return;
+    this.#hold(this.#weigh(bufferedBytes));
+    // It may have been the largest holder.
     if (this.#ended) return;
     const consumed = this.#received - bufferedBytes;
     if (consumed > this.#consumed) {
       this.#consumed = consumed;
       if (this.#stallTimer !== undefined) {
         this.#unwatch();
-        const heldBytes = this.#weigh(bufferedBytes);
-        if (heldBytes > this.#options.bounds.softBytes) this.#watch(heldBytes);
+        if (this.heldBytes > this.#options.buffers.bounds.softBytes) this.#watch();
       }
     }
     if (this.#options.flow) this.#maybeGrant();
@@ -113,13 +122,25 @@ export class Inflow {
   /** The sender used all its credit. When nothing waits here, the window is the limit, not the reader: it grows. */
   senderBlocked(bufferedBytes: number): void {
     if (this.#ended || bufferedBytes > 0 || this.#window >= MAX_WINDOW_BYTES) return;
+    if (!this.#options.buffers.promise(this.#window)) return;
     this.#window *= 2;
     this.#maybeGrant();
   }
 
-  /** The tunnel ended; nothing is granted or watched any more. */
+  /** The process holds more than it may, and this holds most of it. */
+  giveUp(): void {
+    this.end();
+    this.#options.onSlowConsumer();
+  }
+
+  /** The tunnel ended; nothing is granted, watched or counted any more. */
   end(): void {
+    if (this.#ended) return;
+    const { buffers } = this.#options;
+    this.#hold(0);
     this.#ended = true;
+    buffers.release(this.#window - INITIAL_WINDOW_BYTES);
+    buffers.leave(this);
     this.#unwatch();
   }
 
@@ -130,25 +151,25 @@ export class Inflow {
     this.#options.grant(grant);
   }
 
-  /** The memory behind buffered payload: a peer must not make us hold much more than it sends by tiny packets. */
+  #hold(bytes: number): void {
+    const change = bytes - this.heldBytes;
+    if (change === 0) return;
+    this.heldBytes = bytes;
+    this.#options.buffers.changed(change);
+  }
+
+  /** A peer must not make us hold much more than it sends by tiny packets. */
   #weigh(bufferedBytes: number): number {
     // What fits the first window is always held: a reader that is paused for long is legal.
     if (bufferedBytes <= INITIAL_WINDOW_BYTES) return bufferedBytes;
     return bufferedBytes * (1 + PACKET_BYTES / this.#meanBytes);
   }
 
-  #watch(heldBytes: number): void {
-    const { bounds, onSlowConsumer } = this.#options;
+  #watch(): void {
+    const { buffers } = this.#options;
     if (this.#ended) return;
-    if (heldBytes > bounds.hardBytes) {
-      this.end();
-      onSlowConsumer();
-      return;
-    }
-    this.#stallTimer ??= setTimeout(() => {
-      this.end();
-      onSlowConsumer();
-    }, bounds.stallMs);
+    if (this.heldBytes > buffers.bounds.hardBytes) this.giveUp();
+    else this.#stallTimer ??= setTimeout(() => this.giveUp(), buffers.bounds.stallMs);
   }
 
   #unwatch(): void {

@@ -41,7 +41,7 @@ export interface Packet {
   error: string;
   /** DATA: the payload, a view into the received message. */
   data: Buffer;
-  /** WINDOW: bytes granted. PING, PONG: the opaque number. */
+  /** WINDOW: bytes granted. PING, PONG: the opaque number. CLOSE_REQ: 1 when the client's end was abnormal. */
   amount: number;
   /** STATUS: its message. */
   status: Status | null;

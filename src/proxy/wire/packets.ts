@@ -31,9 +31,11 @@ export function closeDial(dialId: bigint): Packet {
   return packet;
 }
 
-export function closeRequest(connectId: number): Packet {
+/** @param abnormal only to a peer that announced `half-close`: the destination must not take it for an orderly end */
+export function closeRequest(connectId: number, abnormal = false): Packet {
   const packet = blankPacket(PacketType.CLOSE_REQ);
   packet.connectId = connectId;
+  packet.amount = abnormal ? 1 : 0;
   return packet;
 }
 
@@ -52,6 +54,12 @@ export function window(connectId: number, bytes: number): Packet {
   const packet = blankPacket(PacketType.WINDOW);
   packet.connectId = connectId;
   packet.amount = bytes;
+  return packet;
+}
+
+export function halfClose(connectId: number): Packet {
+  const packet = blankPacket(PacketType.HALF_CLOSE);
+  packet.connectId = connectId;
   return packet;
 }
 
