@@ -11,7 +11,7 @@ import { type HttpEndpoints, type HttpHandlers, httpEndpoints } from '../proxy/o
 import { connectFault } from '../proxy/ops/tls-errors.ts';
 import { loadClientTls } from '../proxy/ops/tls-files.ts';
 import { readTokenFile } from '../proxy/ops/token-file.ts';
-import { defaultBufferBounds } from '../proxy/wire/flow.ts';
+import { defaultBufferBounds } from '../proxy/wire/buffers.ts';
 import { processFlagEnvironment } from './flags/flag-environment.ts';
 import { bufferBudgetBytes } from './flags/serve-options.ts';
 import { type AgentOptions, parseAgent } from './flags/validate-agent.ts';

@@ -2,7 +2,7 @@ import type { AgentTokens } from '../proxy/kubernetes/agent-tokens.ts';
 import { type HttpEndpoints, type HttpHandlers, httpEndpoints } from '../proxy/ops/http-endpoints.ts';
 import { ProxyServer } from '../proxy/server/proxy-server.ts';
 import { defaultServerTimes, type ProxyServerOptions } from '../proxy/server/server-options.ts';
-import { defaultBufferBounds } from '../proxy/wire/flow.ts';
+import { defaultBufferBounds } from '../proxy/wire/buffers.ts';
 import { agentTokens, countReviews } from './agent-tokens.ts';
 import { processFlagEnvironment } from './flags/flag-environment.ts';
 import type { ServeOptions } from './flags/serve-options.ts';

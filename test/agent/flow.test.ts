@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { defaultBufferBounds, INITIAL_WINDOW_BYTES } from '../../src/proxy/wire/flow.ts';
+import { defaultBufferBounds } from '../../src/proxy/wire/buffers.ts';
+import { INITIAL_WINDOW_BYTES } from '../../src/proxy/wire/flow.ts';
 import { PacketType } from '../../src/proxy/wire/packet.ts';
 import { window } from '../../src/proxy/wire/packets.ts';
 import { agentCase, goServer } from '../peers/agent-case.ts';

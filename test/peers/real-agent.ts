@@ -8,7 +8,7 @@ import { channelCredentials } from '../../src/proxy/ops/channel-credentials.ts';
 import { silentLog } from '../../src/proxy/ops/log.ts';
 import { connectFault } from '../../src/proxy/ops/tls-errors.ts';
 import { loadClientTls } from '../../src/proxy/ops/tls-files.ts';
-import { type BufferBounds, defaultBufferBounds } from '../../src/proxy/wire/flow.ts';
+import { type BufferBounds, defaultBufferBounds } from '../../src/proxy/wire/buffers.ts';
 import type { TestServer } from './test-server.ts';
 
 /** What a test may change of the agent. */

@@ -9,7 +9,7 @@ import { channelCredentials } from '../../src/proxy/ops/channel-credentials.ts';
 import { createLog } from '../../src/proxy/ops/log.ts';
 import { connectFault } from '../../src/proxy/ops/tls-errors.ts';
 import { loadClientTls } from '../../src/proxy/ops/tls-files.ts';
-import { type BufferBounds, defaultBufferBounds } from '../../src/proxy/wire/flow.ts';
+import { type BufferBounds, defaultBufferBounds } from '../../src/proxy/wire/buffers.ts';
 import { Inbox } from './inbox.ts';
 import type { ScriptedServer } from './scripted-server.ts';
 

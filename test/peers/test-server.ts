@@ -14,6 +14,7 @@ import {
   type ProxyServerOptions,
   type ServerTimes,
 } from '../../src/proxy/server/server-options.ts';
+import { defaultBufferBounds } from '../../src/proxy/wire/buffers.ts';
 import { clientOptions } from '../../src/proxy/wire/client-options.ts';
 import {
   type OpenStream,
@@ -21,7 +22,6 @@ import {
   openPublicPacketStream,
 } from '../../src/proxy/wire/client-stream.ts';
 import { encodeFrame } from '../../src/proxy/wire/encode.ts';
-import { defaultBufferBounds } from '../../src/proxy/wire/flow.ts';
 import { FRAME_HEADER_BYTES, type Packet } from '../../src/proxy/wire/packet.ts';
 import { status } from '../../src/proxy/wire/packets.ts';
 import { CONNECT_PATH, PROXY_PATH } from '../../src/proxy/wire/services.ts';

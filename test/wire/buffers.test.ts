@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { Buffers } from '../../src/proxy/wire/buffers.ts';
-import { defaultBufferBounds, INITIAL_WINDOW_BYTES, Inflow } from '../../src/proxy/wire/flow.ts';
+import { Buffers, defaultBufferBounds } from '../../src/proxy/wire/buffers.ts';
+import { INITIAL_WINDOW_BYTES, Inflow } from '../../src/proxy/wire/flow.ts';
 
 function tunnel(buffers: Buffers, flow = false) {
   const seen = { slow: 0, granted: 0 };

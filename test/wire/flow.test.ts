@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Buffers } from '../../src/proxy/wire/buffers.ts';
-import {
-  type BufferBounds,
-  defaultBufferBounds,
-  INITIAL_WINDOW_BYTES,
-  Inflow,
-  MAX_WINDOW_BYTES,
-  Outflow,
-} from '../../src/proxy/wire/flow.ts';
+import { type BufferBounds, Buffers, defaultBufferBounds } from '../../src/proxy/wire/buffers.ts';
+import { INITIAL_WINDOW_BYTES, Inflow, MAX_WINDOW_BYTES, Outflow } from '../../src/proxy/wire/flow.ts';
 
 function inflow(flow = true, bounds: BufferBounds = defaultBufferBounds) {
   const grants: number[] = [];

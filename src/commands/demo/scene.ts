@@ -8,7 +8,7 @@ import { loadClientTls } from '../../proxy/ops/tls-files.ts';
 import { checkUnixPath } from '../../proxy/ops/unix-path.ts';
 import { ProxyServer } from '../../proxy/server/proxy-server.ts';
 import { defaultServerTimes } from '../../proxy/server/server-options.ts';
-import { defaultBufferBounds } from '../../proxy/wire/flow.ts';
+import { defaultBufferBounds } from '../../proxy/wire/buffers.ts';
 import { version } from '../version.ts';
 import { type AgentProcess, lastLine, startAgentProcess } from './agent-process.ts';
 import { type DemoPki, makeDemoPki } from './pki.ts';

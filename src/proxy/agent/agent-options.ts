@@ -1,4 +1,4 @@
-import type { BufferBounds } from '../wire/flow.ts';
+import type { BufferBounds } from '../wire/buffers.ts';
 import { defaultProbeTimes, type ProbeTimes } from '../wire/probe.ts';
 
 /** Time constants of an agent; tests shrink them. */

@@ -1,5 +1,5 @@
 import type { SecureVersion } from 'node:tls';
-import type { BufferBounds } from '../wire/flow.ts';
+import type { BufferBounds } from '../wire/buffers.ts';
 import { defaultProbeTimes, type ProbeTimes } from '../wire/probe.ts';
 import type { AgentAuthenticator } from './agent-authenticator.ts';
 import type { StrategyName } from './selection/strategies.ts';

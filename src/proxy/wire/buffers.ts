@@ -1,4 +1,20 @@
-import type { BufferBounds } from './flow.ts';
+/** Bounds of what tunnels may buffer towards slow readers. */
+export interface BufferBounds {
+  /** Above this the tunnel is closed when its reader took nothing for `stallMs`. */
+  readonly softBytes: number;
+  /** Above this the tunnel is closed at once. */
+  readonly hardBytes: number;
+  readonly stallMs: number;
+  /** What all tunnels of the process may hold together (--buffer-budget-bytes). */
+  readonly budgetBytes: number;
+}
+
+export const defaultBufferBounds: BufferBounds = {
+  softBytes: 16 * 1024 * 1024,
+  hardBytes: 64 * 1024 * 1024,
+  stallMs: 30_000,
+  budgetBytes: 512 * 1024 * 1024,
+};
 
 /** Someone who holds bytes for a slow reader. */
 export interface BufferHolder {

@@ -15,24 +15,6 @@ export const MAX_DATA_BYTES = 64 * 1024;
 /** What a waiting packet costs beside its payload, roughly: objects and headers of buffers. */
 const PACKET_BYTES = 128;
 
-/** Bounds of what tunnels may buffer towards slow readers. */
-export interface BufferBounds {
-  /** Above this the tunnel is closed when its reader took nothing for `stallMs`. */
-  readonly softBytes: number;
-  /** Above this the tunnel is closed at once. */
-  readonly hardBytes: number;
-  readonly stallMs: number;
-  /** What all tunnels of the process may hold together (--buffer-budget-bytes). */
-  readonly budgetBytes: number;
-}
-
-export const defaultBufferBounds: BufferBounds = {
-  softBytes: 16 * 1024 * 1024,
-  hardBytes: 64 * 1024 * 1024,
-  stallMs: 30_000,
-  budgetBytes: 512 * 1024 * 1024,
-};
-
 /** Sender's side: how much may still be sent. Towards a peer without `flow` the credit never ends. */
 export class Outflow {
   readonly #tellBlocked: () => void;
