@@ -112,20 +112,23 @@ test('a leaving agent goes on serving its tunnel and new dials, and ends after t
   }));
 
 test('what a destination has not taken yet is written before a leaving agent ends', () =>
-  agentCase(async ({ agent, connect, destination }) => {
-    const total = 150 * 65_536;
-    const id = await connect.open(destination.address);
-    const socket = await destination.accepted.next();
-    for (let sent = 0; sent < total; sent += 65_536) connect.data(id, Buffer.alloc(65_536));
-    connect.send(closeRequest(id));
-    await connect.closed(id);
-    agent.agent.leave();
-    connect.send(replacements(1));
-    await connect.ended;
-    const all = readAll(socket);
-    assert.equal(await agent.ended, 'left');
-    assert.equal((await all).length, total);
-  }, {}));
+  agentCase(
+    async ({ agent, connect, destination }) => {
+      const total = 150 * 65_536;
+      const id = await connect.open(destination.address);
+      const socket = await destination.accepted.next();
+      for (let sent = 0; sent < total; sent += 65_536) connect.data(id, Buffer.alloc(65_536));
+      connect.send(closeRequest(id));
+      await connect.closed(id);
+      agent.agent.leave();
+      connect.send(replacements(1));
+      await connect.ended;
+      const all = readAll(socket);
+      assert.equal(await agent.ended, 'left');
+      assert.equal((await all).length, total);
+    },
+    { features: 'ping,status' },
+  ));
 
 test('a dial that comes to an idle leaving agent keeps it until the dial is answered', () =>
   agentCase(

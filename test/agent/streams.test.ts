@@ -108,7 +108,7 @@ test('the first packet towards our server is STATUS, with who it is in the metad
       });
       assert.deepEqual(connect.metadata.get('agentID'), ['node-7']);
       assert.deepEqual(connect.metadata.get('agentIdentifiers'), ['host=a&ipv4=10.0.0.1']);
-      assert.deepEqual(connect.metadata.get('kts-features'), ['flow,ping,status']);
+      assert.deepEqual(connect.metadata.get('kts-features'), ['flow,half-close,ping,status']);
       assert.match(String(connect.metadata.get('kts-instance')[0]), /^[0-9a-f]{16}$/);
     },
     { serverId: 'server-a' },

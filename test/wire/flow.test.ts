@@ -6,13 +6,15 @@ import { INITIAL_WINDOW_BYTES, Inflow, MAX_WINDOW_BYTES, Outflow } from '../../s
 function inflow(flow = true, bounds: BufferBounds = defaultBufferBounds) {
   const grants: number[] = [];
   let slow = 0;
+  let overruns = 0;
   const receiver = new Inflow({
     flow,
     buffers: new Buffers(bounds),
     grant: (bytes) => grants.push(bytes),
     onSlowConsumer: () => slow++,
+    onOverrun: () => overruns++,
   });
-  return { receiver, grants, slow: () => slow };
+  return { receiver, grants, slow: () => slow, overruns: () => overruns };
 }
 
 describe('the sender of a direction', () => {
@@ -74,6 +76,15 @@ describe('the receiver of a direction', () => {
     assert.deepEqual(grants, []);
   });
 
+  it('takes no more than one packet beyond what it granted', () => {
+    const { receiver, overruns } = inflow();
+    receiver.received(INITIAL_WINDOW_BYTES + 4 * 1024 * 1024, INITIAL_WINDOW_BYTES);
+    assert.equal(overruns(), 0);
+    const greedy = inflow();
+    greedy.receiver.received(INITIAL_WINDOW_BYTES + 4 * 1024 * 1024 + 1, INITIAL_WINDOW_BYTES);
+    assert.equal(greedy.overruns(), 1);
+  });
+
   it('grants nothing to a peer without flow control', () => {
     const { receiver, grants } = inflow(false);
     receiver.received(10 * INITIAL_WINDOW_BYTES, 0);
@@ -122,6 +133,7 @@ describe('the receiver of a direction', () => {
         buffers: new Buffers({ ...defaultBufferBounds, softBytes: 10, hardBytes: 100, stallMs: 20 }),
         grant: () => {},
         onSlowConsumer: resolve,
+        onOverrun: () => {},
       });
       receiver.received(11, 11);
     });

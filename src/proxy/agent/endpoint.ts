@@ -67,6 +67,7 @@ export class Endpoint {
       buffers: parts.buffers,
       grant: (bytes) => link.send(window(connectId, bytes)),
       onSlowConsumer: () => this.cut('slow-consumer'),
+      onOverrun: () => this.cut('protocol-error'),
     });
   }
 
@@ -154,7 +155,9 @@ export class Endpoint {
     if (this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
       this.#socket.once('close', () => resolve());
-      this.#reset();
+      // A reset would throw away what the kernel has not sent yet.
+      if (this.#socket.writableFinished) this.#socket.destroy();
+      else this.#reset();
     });
   }
 

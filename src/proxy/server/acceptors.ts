@@ -24,6 +24,8 @@ import type { Tails } from './tails.ts';
 
 /** Small, so that a frontend tells early and often what its client took: grants to the agent follow from that. */
 const FRONTEND_HIGH_WATER_BYTES = 64 * 1024;
+/** What a frontend's stream may hold while it is paused; kube-apiserver is near, so no more is under way. */
+const FRONTEND_WINDOW_BYTES = 1024 * 1024;
 /** Lower, and a bulk tunnel is stopped and started with nearly every chunk; higher, and a keystroke waits behind it. */
 const AGENT_HIGH_WATER_BYTES = 512 * 1024;
 
@@ -69,7 +71,9 @@ export class Acceptors {
       }),
     };
     // An agent calls at once. Whoever does not could hold descriptors for ever, where no client certificate is asked for.
-    const grpc = this.#grpcServer(options.keepaliveMs, handlers, options.times.headTimeoutMs);
+    const grpc = this.#grpcServer(options.keepaliveMs, handlers, {
+      idleTimeoutMs: options.times.headTimeoutMs,
+    });
     return listenTls({
       host: options.agents.host,
       port: options.agents.port,
@@ -120,12 +124,12 @@ export class Acceptors {
   #grpcServer(
     keepaliveTimeMs: number,
     handlers: Record<string, (call: ServerDuplexStream<Buffer, Buffer>) => void>,
-    idleTimeoutMs?: number,
+    more: { readonly idleTimeoutMs?: number; readonly windowBytes?: number },
   ): GrpcServer {
     const server = createGrpcServer({
       keepaliveTimeMs,
       handlers,
-      ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+      ...more,
       onSessionError: (remote, error) => {
         this.#parts.log.info(2, 'A connection broke HTTP/2', { remote, reason: String(error) });
       },
@@ -137,16 +141,19 @@ export class Acceptors {
   #grpcAcceptor(unix: boolean): (socket: Socket) => void {
     const { options, desk, counters, log, tails } = this.#parts;
     const { times } = options;
-    const grpc = this.#grpcServer(options.frontendKeepaliveMs, {
-      [PROXY_PATH]: proxyService({
-        desk,
-        counters,
-        times,
-        log,
-        tails,
-        openStream: (call) => this.#openStream(call, FRONTEND_HIGH_WATER_BYTES),
-      }),
+    const proxy = proxyService({
+      desk,
+      counters,
+      times,
+      log,
+      tails,
+      openStream: (call) => this.#openStream(call, FRONTEND_HIGH_WATER_BYTES),
     });
+    const grpc = this.#grpcServer(
+      options.frontendKeepaliveMs,
+      { [PROXY_PATH]: proxy },
+      { windowBytes: FRONTEND_WINDOW_BYTES },
+    );
     if (!unix) return (socket) => grpc.injectConnection(socket);
     return (socket) => {
       this.#openingSockets.add(socket);

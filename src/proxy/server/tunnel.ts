@@ -66,6 +66,7 @@ export class Tunnel implements FrontendTunnel {
       buffers: parts.buffers,
       grant: (bytes) => link.send(window(connectId, bytes)),
       onSlowConsumer: () => this.close('slow-consumer'),
+      onOverrun: () => this.close('protocol-error'),
     });
   }
 

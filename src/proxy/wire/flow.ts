@@ -12,6 +12,8 @@ export const MAX_WINDOW_BYTES = 16 * 1024 * 1024;
 /** The largest payload of a DATA packet that we make. */
 export const MAX_DATA_BYTES = 64 * 1024;
 
+/** One packet may go beyond the credit, of the largest size that a stream takes. */
+const OVERRUN_BYTES = 4 * 1024 * 1024;
 /** What a waiting packet costs beside its payload, roughly: objects and headers of buffers. */
 const PACKET_BYTES = 128;
 
@@ -54,6 +56,8 @@ export interface InflowOptions {
   readonly grant: (bytes: number) => void;
   /** The reader is too slow for the bounds: close the tunnel. */
   readonly onSlowConsumer: () => void;
+  /** A sender that knows of grants went far beyond them: close the tunnel. */
+  readonly onOverrun: () => void;
   readonly buffers: Buffers;
 }
 
@@ -80,6 +84,11 @@ export class Inflow implements BufferHolder {
   received(bytes: number, bufferedBytes: number): void {
     this.#received += bytes;
     this.#meanBytes += (bytes - this.#meanBytes) / 64;
+    if (this.#options.flow && this.#received > this.#granted + OVERRUN_BYTES) {
+      this.end();
+      this.#options.onOverrun();
+      return;
+    }
     this.progressed(bufferedBytes);
     if (this.heldBytes > this.#options.buffers.bounds.softBytes) this.#watch();
   }

@@ -13,7 +13,7 @@ export type CallHandler = (call: ServerDuplexStream<Buffer, Buffer>) => void;
 export interface GrpcServerOptions {
   /** The bidirectional methods by path; every other path is answered UNIMPLEMENTED. */
   readonly handlers: Readonly<Record<string, CallHandler>>;
-  /** HTTP/2 flow control window of connection and stream. */
+  /** HTTP/2 flow control window of each stream, and what one that is not read may hold. */
   readonly windowBytes?: number;
   readonly maxMessageBytes?: number;
   /** HTTP/2 pings while nothing else comes; none without. */
@@ -61,7 +61,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const remotes = new WeakMap<ServerHttp2Session, string>();
   for (const http2Server of http2Servers(server) ?? []) {
     http2Server.on('session', (session: ServerHttp2Session) => {
-      session.setLocalWindowSize(windowBytes);
+      // Node gives back the window of the connection at once; only those of streams hold anything.
+      session.setLocalWindowSize(Math.max(windowBytes, DEFAULT_SERVER_WINDOW_BYTES));
       if (options.idleTimeoutMs !== undefined) endWhenIdle(session, options.idleTimeoutMs);
       const { remoteAddress, remotePort } = session.socket;
       if (remoteAddress !== undefined) remotes.set(session, `${remoteAddress}:${remotePort}`);
