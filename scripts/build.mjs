@@ -7,4 +7,6 @@ if (existsSync('src/main.ts')) {
   const { bundleOptions } = await import('./bundle-options.mjs');
   rmSync('dist', { recursive: true, force: true });
   await build(bundleOptions());
+  const { writeLogLines } = await import('./log-lines.mjs');
+  writeLogLines('dist');
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { it } from 'node:test';
+import { faultCodes } from '../src/proxy/ops/fault-code.ts';
 import { closeReasons } from '../src/proxy/wire/close-reason.ts';
 
 const lines = (file: string): string[] => readFileSync(file, 'utf8').split('\n');
@@ -12,12 +13,33 @@ it('docs/CLOSE-REASONS.md lists exactly the close reasons of the source', () => 
   assert.deepEqual(documented.sort(), [...closeReasons].sort());
 });
 
+it('docs/ERRORS.md lists exactly the codes of the source, each once and with a meaning', () => {
+  const rows = lines('docs/ERRORS.md').flatMap((line) => {
+    const row = /^\| `([a-z0-9-]+)` \| ([^|]+) \|/.exec(line);
+    return row === null ? [] : [row[1] as string];
+  });
+  assert.deepEqual(rows.sort(), [...faultCodes].sort());
+});
+
+it('every code of an error is used in the source', () => {
+  const sources = readdirSync('src', { recursive: true })
+    .map((name) => `src/${String(name)}`)
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('fault-code.ts'))
+    .map((name) => readFileSync(name, 'utf8'))
+    .join('\n');
+  assert.deepEqual(
+    faultCodes.filter((code) => !sources.includes(`'${code}'`)),
+    [],
+  );
+});
+
 it('every file that a README or docs page links to exists', () => {
   const pages = [
     'README.md',
     'CONTRIBUTING.md',
     'docs/ARCHITECTURE.md',
     'docs/COMPATIBILITY.md',
+    'docs/ERRORS.md',
     'docs/EXTENSIONS.md',
   ];
   for (const page of pages) {

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { agentMetrics } from '../proxy/agent/agent-metrics.ts';
 import { defaultAgentTimes } from '../proxy/agent/agent-options.ts';
-import { agentReadiness } from '../proxy/agent/agent-readiness.ts';
 import { connectServer, type ServerAddress } from '../proxy/agent/connect-server.ts';
 import { connectDestination } from '../proxy/agent/destination.ts';
 import { ProxyAgent } from '../proxy/agent/proxy-agent.ts';
 import { createResolver } from '../proxy/agent/resolver.ts';
 import { channelCredentials } from '../proxy/ops/channel-credentials.ts';
-import { type HttpEndpoints, type HttpHandlers, httpEndpoints } from '../proxy/ops/http-endpoints.ts';
+import type { HttpEndpoints } from '../proxy/ops/http-endpoints.ts';
 import { connectFault } from '../proxy/ops/tls-errors.ts';
 import { loadClientTls } from '../proxy/ops/tls-files.ts';
 import { readTokenFile } from '../proxy/ops/token-file.ts';
 import { defaultBufferBounds } from '../proxy/wire/buffers.ts';
+import { agentEndpoints } from './agent-endpoints.ts';
 import { processFlagEnvironment } from './flags/flag-environment.ts';
 import { bufferBudgetBytes } from './flags/serve-options.ts';
 import { type AgentOptions, parseAgent } from './flags/validate-agent.ts';
@@ -33,7 +33,7 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
     return 0;
   }
   const { options } = request;
-  const log = setUpLog(options.log, io);
+  const log = setUpLog(options.log, io).named('agent');
   const resolver = createResolver();
   const times = {
     ...defaultAgentTimes,
@@ -41,7 +41,7 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
     syncIntervalCapMs: options.syncIntervalCapMs,
   };
   const address = serverAddress(options, times.connectTimeoutMs);
-  const proxyAgent = new ProxyAgent(
+  const proxyAgent: ProxyAgent = new ProxyAgent(
     {
       agentId: options.agentId,
       identifiers: options.identifiers,
@@ -54,22 +54,21 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
     },
     {
       log,
-      connectServer: (makeLink, signal) => connectServer(address, makeLink, signal),
+      connectServer: (makeLink, signal) =>
+        connectServer({ ...address, counts: proxyAgent.counts.servers }, makeLink, signal),
       connectDestination: (destination, signal) =>
         connectDestination(destination, { resolver, signal, timeoutMs: times.dialTimeoutMs }),
     },
   );
+  const metrics = agentMetrics(proxyAgent);
   const http: HttpEndpoints[] = [];
   try {
     // A bad file is refused at the start; a later one at the attempt that reads it.
     if (options.server.tokenFile !== '') await readAgentToken(options.server.tokenFile);
-    const { health, admin } = options;
-    http.push(
-      await httpEndpoints(health.host, health.port, '--health-server-port', healthHandlers(proxyAgent)),
-    );
-    http.push(await httpEndpoints(admin.host, admin.port, '--admin-server-port', adminHandlers(health.port)));
+    http.push(...(await agentEndpoints(proxyAgent, metrics.registry, options)));
   } catch (error) {
     await Promise.all(http.map((one) => one.close()));
+    metrics.close();
     resolver.close();
     throw error;
   }
@@ -80,6 +79,7 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
   io.interrupted.addEventListener('abort', onDrain, { once: true });
   const end = await proxyAgent.run(io.killed);
   log.info(0, end === 'left' ? 'Left: nothing is lost' : 'Stopped on a second signal');
+  metrics.close();
   resolver.close();
   await Promise.all(http.map((one) => one.close()));
   return 0;
@@ -118,23 +118,4 @@ function serverAddress(options: AgentOptions, timeoutMs: number): ServerAddress 
 /** The kubelet replaces the file before its token expires. */
 function readAgentToken(path: string): Promise<string> {
   return readTokenFile({ label: '--service-account-token-path', path });
-}
-
-function healthHandlers(proxyAgent: ProxyAgent): HttpHandlers {
-  const registry = agentMetrics(proxyAgent);
-  const ready = (query: URLSearchParams): { status: number; body: string } => {
-    const { ready, text } = agentReadiness(proxyAgent, query.has('verbose'));
-    return { status: ready ? 200 : 503, body: text };
-  };
-  return {
-    '/healthz': () => ({ status: 200, body: 'ok' }),
-    '/readyz': ready,
-    '/ready': ready,
-    '/metrics': async () => ({ status: 200, body: await registry.metrics(), type: registry.contentType }),
-  };
-}
-
-function adminHandlers(healthPort: number): HttpHandlers {
-  const location = `http://127.0.0.1:${healthPort}/metrics`;
-  return { '/metrics': () => ({ status: 301, body: '', location }) };
 }

@@ -1,8 +1,10 @@
+import type { Writable } from 'node:stream';
+
 /** What a command may touch of the outside: handed in, so that tests run commands without a process. */
 export interface CommandIo {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
-  readonly stderr: NodeJS.WritableStream;
+  readonly stderr: Writable;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly interrupted: AbortSignal;

@@ -1,5 +1,5 @@
 import type { AgentTokens } from '../proxy/kubernetes/agent-tokens.ts';
-import { type HttpEndpoints, type HttpHandlers, httpEndpoints } from '../proxy/ops/http-endpoints.ts';
+import type { HttpEndpoints } from '../proxy/ops/http-endpoints.ts';
 import { ProxyServer } from '../proxy/server/proxy-server.ts';
 import { defaultServerTimes, type ProxyServerOptions } from '../proxy/server/server-options.ts';
 import { defaultBufferBounds } from '../proxy/wire/buffers.ts';
@@ -9,6 +9,7 @@ import type { ServeOptions } from './flags/serve-options.ts';
 import { parseServe } from './flags/validate-serve.ts';
 import type { CommandIo } from './io.ts';
 import { dieOnBugs, logStart, setUpLog } from './log-setup.ts';
+import { serveEndpoints } from './serve-endpoints.ts';
 import { version } from './version.ts';
 
 /**
@@ -24,17 +25,14 @@ export async function serve(argv: readonly string[], io: CommandIo): Promise<num
     return 0;
   }
   const { options } = request;
-  const log = setUpLog(options.log, io);
+  const log = setUpLog(options.log, io).named('serve');
   const tokens = await agentTokens(options, io.env);
   const server = new ProxyServer(coreOptions(options, tokens?.authenticator), log);
   if (tokens !== undefined) countReviews(server.metrics.registry, tokens.authenticator);
   const http: HttpEndpoints[] = [];
   try {
     await server.start();
-    const { health, admin } = options;
-    // One by one: what is open when the next one fails must be known, or it keeps the process.
-    http.push(await httpEndpoints(health.host, health.port, '--health-port', healthHandlers(server)));
-    http.push(await httpEndpoints(admin.host, admin.port, '--admin-port', metricsHandlers(server)));
+    http.push(...(await serveEndpoints(server, options)));
   } catch (error) {
     await Promise.all([server.close(), ...http.map((one) => one.close())]);
     tokens?.close();
@@ -84,26 +82,6 @@ function coreOptions(options: ServeOptions, authenticator: AgentTokens | undefin
       softBytes: options.tunnelBufferBytes,
       hardBytes: Math.max(defaultBufferBounds.hardBytes, 4 * options.tunnelBufferBytes),
     },
-  };
-}
-
-function metricsHandlers(server: ProxyServer): HttpHandlers {
-  const { registry } = server.metrics;
-  return {
-    '/metrics': async () => ({ status: 200, body: await registry.metrics(), type: registry.contentType }),
-  };
-}
-
-function healthHandlers(server: ProxyServer): HttpHandlers {
-  const ready = (): { status: number; body: string } => {
-    const { ready, text, stopping } = server.readiness;
-    return { status: ready ? 200 : stopping ? 503 : 500, body: `${text}\n` };
-  };
-  return {
-    ...metricsHandlers(server),
-    '/healthz': () => ({ status: 200, body: 'ok' }),
-    '/readyz': ready,
-    '/ready': ready,
   };
 }
 

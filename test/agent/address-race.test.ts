@@ -335,7 +335,7 @@ describe('what the system says of a connect', () => {
   }
 
   test('of several failures one that tells of the destination is reported', () => {
-    const faults = ['unreachable', 'refused', 'timeout'].map((code) => new Fault(code, code));
+    const faults = (['unreachable', 'refused', 'timeout'] as const).map((code) => new Fault(code, code));
     assert.equal(mostTelling(faults).code, 'refused');
   });
 });

@@ -21,7 +21,7 @@ function saysWhy(
       const { ready, text } = agentReadiness(parts.agent.agent, false);
       assert.equal(ready, false);
       assert.match(text, pattern);
-      assert.match(text, /^\[-\]server-connected failed$/m);
+      assert.match(text, /^\[-\]server-connected failed: /m);
     },
     server,
     agent,
@@ -175,7 +175,7 @@ test('readiness names the check, the streams and, before the first stream, that 
       assert.deepEqual(agentReadiness(agent.agent, false), { ready: true, text: 'ok' });
       assert.equal(
         agentReadiness(agent.agent, true).text,
-        '[+]server-connected ok (1 of 1 servers)\nreadyz check passed\n',
+        '[+]ping ok\n[+]server-connected ok (1 of 1 servers)\n[+]draining ok (no)\ncheck passed\n',
       );
     },
     {},
@@ -197,7 +197,7 @@ test('a new reason is said at once, one that was said before is not', () => {
     {},
     {
       token: async () => {
-        throw new Fault('x', `reason-${reasons[reads++] ?? 'c'}`);
+        throw new Fault('failed', `reason-${reasons[reads++] ?? 'c'}`);
       },
     },
     'none',

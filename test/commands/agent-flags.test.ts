@@ -83,14 +83,23 @@ describe('the flags of agent', () => {
       publicStreams: false,
       health: { host: '', port: 8093 },
       admin: { host: '127.0.0.1', port: 8094 },
+      profiling: false,
       log: {
         verbosity: 4,
-        vmodule: '',
+        modules: [],
+        format: 'text',
         logToStderr: true,
         alsoLogToStderr: false,
+        alsoLogToStderrThreshold: 0,
+        stderrThreshold: 2,
+        legacyStderrThreshold: true,
         logFile: '',
-        logFileMaxSizeMb: 1800,
+        logFileMaxBytes: 1800 * 1024 * 1024,
         logDir: '',
+        oneOutput: false,
+        skipHeaders: false,
+        skipLogHeaders: false,
+        addDirHeader: false,
       },
     });
   });
@@ -145,7 +154,7 @@ describe('the flags of agent', () => {
   test('every flag that is accepted without meaning is taken and noted once, and nothing else is', () => {
     const accepted = withStatus(agentFlags, 'accepted');
     const argv = accepted.map((name) => `--${name}=${sample(name)}`);
-    const { notes } = run([...LEAST, '--sync-forever', ...argv]);
+    const { notes } = run([...LEAST, '--sync-forever', '--enable-profiling', ...argv]);
     assert.deepEqual(
       notes.map((note) => note.split(' ')[0]).sort(),
       accepted.map((name) => `--${name}`).sort(),
@@ -157,6 +166,7 @@ describe('the flags of agent', () => {
 function sample(name: string): string {
   const { kind } = agentFlags[name as keyof typeof agentFlags];
   if (name === 'server-count-source') return 'max';
+  if (name === 'log-backtrace-at') return 'client.go:5';
   return { bool: 'true', int: '5', duration: '5s', string: 'there', strings: 'there' }[kind];
 }
 
@@ -164,6 +174,30 @@ const EMPTY_CA =
   '--ca-cert is empty, and without it no server can be trusted; give the CA that signs the certificates of the servers';
 const REFUSALS: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ['no CA', [], [EMPTY_CA]],
+  [
+    'a --vmodule that cannot be read',
+    [...LEAST, '--vmodule=dial'],
+    ['--vmodule=dial has "dial", which is not pattern=N; write pattern=N,..., such as backends=4 or dial*=5'],
+  ],
+  [
+    'a severity that there is not',
+    [...LEAST, '--stderrthreshold=LOUD', '--alsologtostderrthreshold=4'],
+    [
+      '--stderrthreshold=LOUD is no severity; give one of INFO, WARNING, ERROR, FATAL',
+      '--alsologtostderrthreshold=4 is no severity; give one of INFO, WARNING, ERROR, FATAL',
+    ],
+  ],
+  [
+    'a negative size of the log file',
+    [...LEAST, '--log-file-max-size=-1'],
+    ['--log-file-max-size=-1 is too small; give at least 0 MB, where 0 is no limit'],
+  ],
+  [
+    'a place that is none',
+    [...LEAST, '--log-backtrace-at=client.go'],
+    ['--log-backtrace-at=client.go is no place in a source file; write file.go:N'],
+  ],
+
   ...['ca-cert', 'agent-cert', 'agent-key', 'service-account-token-path', 'kubeconfig'].map(
     (name) =>
       [

@@ -13,6 +13,7 @@ export function pureEnvironment(changes: Partial<FlagEnvironment> = {}): FlagEnv
     fileExists: (path) => !path.startsWith('/missing'),
     newId: () => 'a-new-id',
     memoryBytes: 4 * GIB,
+    heapLimitBytes: 2 * GIB,
     ...changes,
   };
 }

@@ -92,14 +92,23 @@ describe('the flags of serve', () => {
       bufferBudgetBytes: GIB / 2,
       health: { host: '', port: 8092 },
       admin: { host: '127.0.0.1', port: 8095 },
+      profiling: false,
       log: {
         verbosity: 2,
-        vmodule: '',
+        modules: [],
+        format: 'text',
         logToStderr: true,
         alsoLogToStderr: false,
+        alsoLogToStderrThreshold: 0,
+        stderrThreshold: 2,
+        legacyStderrThreshold: true,
         logFile: '',
-        logFileMaxSizeMb: 1800,
+        logFileMaxBytes: 1800 * 1024 * 1024,
         logDir: '',
+        oneOutput: false,
+        skipHeaders: false,
+        skipLogHeaders: false,
+        addDirHeader: false,
       },
     });
   });
@@ -199,7 +208,7 @@ describe('the flags of serve', () => {
       if (name === 'enable-contention-profiling') return [`--${name}`];
       return kind === 'bool' ? [`--${name}`, `--${name}`] : [`--${name}=${sample(name, kind)}`];
     });
-    const { notes } = run([...UNIX, '-v4', ...argv]);
+    const { notes } = run([...UNIX, '-v4', '--enable-profiling', ...argv]);
     assert.deepEqual(
       notes.map((note) => note.split(' ')[0]).sort(),
       accepted.map((name) => `--${name}`).sort(),
@@ -211,6 +220,7 @@ describe('the flags of serve', () => {
 
 function sample(name: string, kind: string): string {
   if (name === 'lease-label') return 'a=b';
+  if (name === 'log-backtrace-at') return 'server.go:5';
   if (name === 'buffer-budget-bytes') return '1048576';
   return kind === 'int' || kind === 'number' ? '5' : kind === 'duration' ? '5s' : '/there';
 }

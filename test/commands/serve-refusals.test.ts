@@ -239,6 +239,29 @@ const REFUSALS: readonly (readonly [string, readonly string[], readonly (string 
     ],
   ],
   [
+    'a --vmodule that cannot be read',
+    [...UNIX, '--vmodule=dial'],
+    ['--vmodule=dial has "dial", which is not pattern=N; write pattern=N,..., such as backends=4 or dial*=5'],
+  ],
+  [
+    'a severity that there is not',
+    [...UNIX, '--stderrthreshold=LOUD', '--alsologtostderrthreshold=4'],
+    [
+      '--stderrthreshold=LOUD is no severity; give one of INFO, WARNING, ERROR, FATAL',
+      '--alsologtostderrthreshold=4 is no severity; give one of INFO, WARNING, ERROR, FATAL',
+    ],
+  ],
+  [
+    'a negative size of the log file',
+    [...UNIX, '--log-file-max-size=-1'],
+    ['--log-file-max-size=-1 is too small; give at least 0 MB, where 0 is no limit'],
+  ],
+  [
+    'a place that is none',
+    [...UNIX, '--log-backtrace-at=client.go'],
+    ['--log-backtrace-at=client.go is no place in a source file; write file.go:N'],
+  ],
+  [
     'a flag that does not exist',
     [...UNIX, '--server-prot=1'],
     [

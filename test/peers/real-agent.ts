@@ -38,7 +38,7 @@ export async function startRealAgent(
   const times = { ...defaultAgentTimes, ...options.times };
   const tls = loadClientTls({ caFile: server.caFile, labels: { cert: 'cert', key: 'key', ca: 'ca' } });
   const resolver = createResolver({ servers: ['127.0.0.1:9'] });
-  const agent = new ProxyAgent(
+  const agent: ProxyAgent = new ProxyAgent(
     {
       agentId,
       identifiers,
@@ -66,6 +66,7 @@ export async function startRealAgent(
             publicStreams,
             keepaliveMs: 3_600_000,
             timeoutMs: times.connectTimeoutMs,
+            counts: agent.counts.servers,
             translate: (error, where) => connectFault(error.details, where),
           },
           makeLink,

@@ -30,7 +30,11 @@ import { Pki } from './pki.ts';
 import { ScriptedStream } from './scripted-stream.ts';
 
 /** What a test may change of the server; times are merged over the defaults. */
-export type TestServerOptions = Partial<Omit<ProxyServerOptions, 'times'>> & { times?: Partial<ServerTimes> };
+export type TestServerOptions = Partial<Omit<ProxyServerOptions, 'times'>> & {
+  times?: Partial<ServerTimes>;
+  /** Of the log; default 3. */
+  verbosity?: number;
+};
 
 /** How a scripted agent presents itself. */
 export interface ScriptedAgentOptions {
@@ -80,8 +84,8 @@ export class TestServer {
       join(tmpdir(), `kts-${name}-c.sock`),
     ];
     const lines = new Inbox<string>();
-    const log: Log = createLog({ verbosity: 3, write: (line) => lines.push(line) });
-    const { times, ...rest } = options;
+    const log: Log = createLog({ verbosity: options.verbosity ?? 3, write: (line) => lines.push(line) });
+    const { times, verbosity: _, ...rest } = options;
     const server = new ProxyServer(
       {
         serverId: 'server-1',

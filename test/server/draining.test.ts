@@ -261,7 +261,7 @@ describe('a suspect stream', () => {
   });
 
   it('is one that leaves three dials in a row unanswered', async () => {
-    const server = await start({ times: { dialTimeoutMs: 200 } });
+    const server = await start({ times: { dialTimeoutMs: 250 } });
     await server.agent('a');
     for (let i = 0; i < 3; i++) assert.match((await dial(server)).error, /no answer/);
     await server.logged('Agent leaves dials unanswered');

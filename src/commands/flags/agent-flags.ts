@@ -14,7 +14,6 @@ import {
 import type { FlagTable } from './flag-definition.ts';
 import { klogFlags } from './klog-flags.ts';
 
-const profiler = accepted('the profiler of Go has no counterpart here; run node with --cpu-prof');
 const channels = accepted('buffers are bounded in bytes, by flow control');
 const leases = accepted('it has a meaning only with --count-server-leases');
 
@@ -88,10 +87,13 @@ export const agentFlags = {
     'health-server-host': string('', 'address of the health port; empty for all'),
     'admin-server-port': int(8094, 'TCP port for administrators'),
     'admin-bind-address': string('127.0.0.1', 'address of the admin port; empty for this machine only'),
-    'enable-profiling': { ...bool(false, 'serve profiles on the admin port'), ...profiler },
+    'enable-profiling': bool(
+      false,
+      'serve CPU and heap profiles on the admin port, under /debug/pprof/ (formats of Chrome, not of Go)',
+    ),
     'enable-contention-profiling': {
       ...bool(false, 'profile lock contention; needs enable-profiling'),
-      ...profiler,
+      ...accepted('there are no locks here'),
     },
   }),
   ...inGroup('Number of servers from Leases', {

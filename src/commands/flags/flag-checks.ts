@@ -1,4 +1,5 @@
 import { Fault } from '../../proxy/ops/fault.ts';
+import type { FaultCode } from '../../proxy/ops/fault-code.ts';
 import { defaultText, type FlagTable } from './flag-definition.ts';
 import type { FlagEnvironment } from './flag-environment.ts';
 import { LONGEST_TIMER_MS } from './go-duration.ts';
@@ -12,7 +13,7 @@ export class FlagChecks {
     this.#values = values;
   }
 
-  refuse(code: string, message: string, remedy: string): void {
+  refuse(code: FaultCode, message: string, remedy: string): void {
     this.refusals.push(new Fault(code, message, remedy));
   }
 
@@ -69,7 +70,7 @@ export class FlagChecks {
   pair(certName: string, keyName: string): void {
     if (this.has(certName) === this.has(keyName)) return;
     const [given, missing] = this.has(certName) ? [certName, keyName] : [keyName, certName];
-    const code = given === certName ? 'cert-without-key' : 'key-without-cert';
+    const code: FaultCode = given === certName ? 'cert-without-key' : 'key-without-cert';
     this.refuse(code, `${this.shown(given)} is given without --${missing}`, `give --${missing} as well`);
   }
 

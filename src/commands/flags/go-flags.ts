@@ -1,4 +1,5 @@
 import { Fault } from '../../proxy/ops/fault.ts';
+import type { FaultCode } from '../../proxy/ops/fault-code.ts';
 import { closestName } from './closest-name.ts';
 import type { FlagDefinition, FlagTable, FlagValues } from './flag-definition.ts';
 import { parseGoDuration } from './go-duration.ts';
@@ -170,7 +171,7 @@ class ArgumentReader {
     return `${this.#options.command} --help lists the flags`;
   }
 
-  #refuse(code: string, message: string, remedy: string): void {
+  #refuse(code: FaultCode, message: string, remedy: string): void {
     this.refusals.push(new Fault(code, message, remedy));
   }
 }

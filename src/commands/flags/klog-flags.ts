@@ -1,9 +1,5 @@
-import { accepted, bool, inGroup, int, string } from './define-flag.ts';
+import { accepted, bool, choice, inGroup, int, ours, string } from './define-flag.ts';
 import type { FlagTable } from './flag-definition.ts';
-
-const toStderr = accepted('the log always goes to standard error');
-const files = accepted('no log files are written; redirect standard error');
-const header = accepted('every line has its header');
 
 /** The logging flags of klog, which `serve` and `agent` share. */
 export const klogFlags = {
@@ -13,28 +9,38 @@ export const klogFlags = {
       shorthand: 'v',
       upstreamDefault: '4',
     },
-    vmodule: {
-      ...string('', 'verbosity of single source files, as pattern=N,...'),
-      ...accepted('verbosity is the same for all source files'),
+    vmodule: string(
+      '',
+      'verbosity of single source files, as pattern=N,...; a pattern is a file name without ending, or a glob',
+    ),
+    'logging-format': {
+      ...choice(['text', 'json'], 'text', 'lines as klog prints them, or one JSON object a line'),
+      ...ours,
     },
-    logtostderr: { ...bool(true, 'log to standard error'), ...toStderr },
-    alsologtostderr: { ...bool(false, 'log to standard error as well as to files'), ...toStderr },
-    alsologtostderrthreshold: {
-      ...string('INFO', 'least severity on standard error beside files'),
-      ...toStderr,
-    },
-    stderrthreshold: { ...string('ERROR', 'least severity on standard error'), ...toStderr },
-    'legacy-stderr-threshold-behavior': {
-      ...bool(true, 'ignore stderrthreshold while logtostderr is set'),
-      ...toStderr,
-    },
-    'log-file': { ...string('', 'file to log to'), ...files },
-    'log-file-max-size': { ...int(1800, 'size of the log file in MB before it is started anew'), ...files },
-    'log-dir': { ...string('', 'directory for log files'), ...files },
-    'one-output': { ...bool(false, 'write a line to the file of its own severity only'), ...files },
-    'skip-log-headers': { ...bool(false, 'begin log files without headers'), ...files },
-    'skip-headers': { ...bool(false, 'print lines without severity, time and file'), ...header },
-    'add-dir-header': { ...bool(false, 'print the directory of the source file'), ...header },
+    logtostderr: bool(true, 'log to standard error; false: to files'),
+    alsologtostderr: bool(false, 'with logtostderr=false, log to standard error as well'),
+    alsologtostderrthreshold: string('INFO', 'with alsologtostderr, least severity on standard error'),
+    stderrthreshold: string(
+      'ERROR',
+      'with logtostderr=false and without alsologtostderr, least severity on standard error',
+    ),
+    'legacy-stderr-threshold-behavior': bool(true, 'ignore stderrthreshold while logtostderr is set'),
+    'log-file': string('', 'with logtostderr=false, the file to log to'),
+    'log-file-max-size': int(
+      1800,
+      'size of log-file in MB (1024 x 1024 bytes) beyond which it is emptied; 0 for no limit',
+    ),
+    'log-dir': string(
+      '',
+      'with logtostderr=false and no log-file, directory for a file of each severity; empty for that of temporary files',
+    ),
+    'one-output': bool(
+      false,
+      'write a line to the file of its own severity only, not to those of lower ones as well',
+    ),
+    'skip-log-headers': bool(false, 'begin log files without headers'),
+    'skip-headers': bool(false, 'print lines without severity, time and file'),
+    'add-dir-header': bool(false, 'print the directory of the source file before its name'),
     'log-backtrace-at': {
       ...string('', 'source file and line, as file:N, whose log lines come with a stack trace'),
       ...accepted('there are no Go source lines here'),

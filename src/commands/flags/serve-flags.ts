@@ -15,7 +15,6 @@ import {
 import type { FlagTable } from './flag-definition.ts';
 import { klogFlags } from './klog-flags.ts';
 
-const profiler = accepted('the profiler of Go has no counterpart here; run node with --cpu-prof');
 const channels = accepted('buffers are bounded in bytes, see --tunnel-buffer-bytes');
 const leases = accepted('it has a meaning only with --enable-lease-controller');
 
@@ -119,10 +118,13 @@ export const serveFlags = {
     'health-bind-address': string('', 'address of the health port; empty for all'),
     'admin-port': int(8095, 'TCP port of /metrics for administrators'),
     'admin-bind-address': string('127.0.0.1', 'address of the admin port; empty for this machine only'),
-    'enable-profiling': { ...bool(false, 'serve profiles on the admin port'), ...profiler },
+    'enable-profiling': bool(
+      false,
+      'serve CPU and heap profiles on the admin port, under /debug/pprof/ (formats of Chrome, not of Go)',
+    ),
     'enable-contention-profiling': {
       ...bool(false, 'profile lock contention; needs enable-profiling'),
-      ...profiler,
+      ...accepted('there are no locks here'),
     },
   }),
   ...inGroup('Token authentication of agents', {

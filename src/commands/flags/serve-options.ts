@@ -40,6 +40,8 @@ export interface ServeOptions {
   /** Host empty: all addresses. */
   readonly health: { readonly host: string; readonly port: number };
   readonly admin: { readonly host: string; readonly port: number };
+  /** Profiles on the admin port. */
+  readonly profiling: boolean;
   readonly log: LogFlags;
 }
 
@@ -86,6 +88,7 @@ export function serveOptions(values: ServeValues, serverId: string, memoryBytes:
     bufferBudgetBytes: values['buffer-budget-bytes'] || bufferBudgetBytes(memoryBytes),
     health: { host: bareHost(values['health-bind-address']), port: values['health-port'] },
     admin: { host: bareHost(values['admin-bind-address']) || '127.0.0.1', port: values['admin-port'] },
+    profiling: values['enable-profiling'],
     log: logFlags(values),
   };
 }

@@ -9,8 +9,9 @@ import { foreignFlags } from './foreign-flags.ts';
 import { formatDuration } from './go-duration.ts';
 import { parseGoFlags } from './go-flags.ts';
 import { selectorProblem } from './label-syntax.ts';
-import { type LogFlags, logFlags } from './log-options.ts';
+import { checkLog, type LogFlags, logFlags } from './log-options.ts';
 import { meaninglessFlags } from './meaningless-flags.ts';
+import { memoryWarnings } from './memory-warning.ts';
 import { checkPeerId } from './peer-id.ts';
 import { serveFlags } from './serve-flags.ts';
 
@@ -39,6 +40,8 @@ export interface AgentOptions {
   /** Host empty: all addresses. */
   readonly health: { readonly host: string; readonly port: number };
   readonly admin: { readonly host: string; readonly port: number };
+  /** Profiles on the admin port. */
+  readonly profiling: boolean;
   readonly log: LogFlags;
 }
 
@@ -54,6 +57,8 @@ export type AgentRequest =
 
 type AgentValues = FlagValues<typeof agentFlags>;
 
+/** Below it, one warning at the start. */
+const MEMORY_MIB = 128;
 const KEEPALIVE_MIN_MS = 10_000;
 /** A shorter interval is a busy loop. */
 const SYNC_MIN_MS = 10;
@@ -78,6 +83,7 @@ export function parseAgent(argv: readonly string[], environment: FlagEnvironment
   checks.notNegative('drain-timeout', 'keepalive-time', 'probe-interval');
   checks.positive('half-close-timeout');
   checks.positive('xfr-channel-size');
+  checkLog(checks, values);
   checks.contentionProfiling();
   checks.files(agentFlags, environment);
   checks.notYet(agentFlags);
@@ -86,7 +92,10 @@ export function parseAgent(argv: readonly string[], environment: FlagEnvironment
     kind: 'run',
     options: agentOptions(values, agentId),
     notes: meaninglessFlags(agentFlags, given),
-    warnings: agentWarnings(values),
+    warnings: [
+      ...memoryWarnings(environment.memoryBytes, environment.heapLimitBytes, MEMORY_MIB),
+      ...agentWarnings(values),
+    ],
   };
 }
 
@@ -163,6 +172,7 @@ function agentOptions(values: AgentValues, agentId: string): AgentOptions {
     publicStreams: values['public-streams'],
     health: { host: bareHost(values['health-server-host']), port: values['health-server-port'] },
     admin: { host: bareHost(values['admin-bind-address']) || '127.0.0.1', port: values['admin-server-port'] },
+    profiling: values['enable-profiling'],
     log: logFlags(values),
   };
 }

@@ -7,11 +7,16 @@ import { FlagRefusals } from './flag-refusals.ts';
 import { foreignFlags } from './foreign-flags.ts';
 import { parseGoFlags } from './go-flags.ts';
 import { tlsVersion } from './go-tls-names.ts';
+import { checkLog } from './log-options.ts';
 import { meaninglessFlags } from './meaningless-flags.ts';
+import { memoryWarnings } from './memory-warning.ts';
 import { checkPeerId } from './peer-id.ts';
 import { checkServe } from './serve-checks.ts';
 import { serveFlags } from './serve-flags.ts';
 import { type ServeOptions, serveOptions } from './serve-options.ts';
+
+/** Below it, one warning at the start. */
+const MEMORY_MIB = 256;
 
 export type ServeRequest =
   | { readonly kind: 'help'; readonly text: string }
@@ -36,6 +41,7 @@ export function parseServe(argv: readonly string[], environment: FlagEnvironment
   const checks = new FlagChecks(values);
   checkServe(checks, values);
   checkPeerId(checks, 'server-id', 'PROXY_SERVER_ID', serverId);
+  checkLog(checks, values);
   checks.contentionProfiling();
   checks.files(serveFlags, environment);
   checks.notYet(serveFlags);
@@ -44,7 +50,10 @@ export function parseServe(argv: readonly string[], environment: FlagEnvironment
     kind: 'run',
     options: serveOptions(values, serverId, environment.memoryBytes),
     notes: meaninglessFlags(serveFlags, given),
-    warnings: serveWarnings(values, given),
+    warnings: [
+      ...memoryWarnings(environment.memoryBytes, environment.heapLimitBytes, MEMORY_MIB),
+      ...serveWarnings(values, given),
+    ],
   };
 }
 

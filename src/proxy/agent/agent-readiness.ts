@@ -1,3 +1,4 @@
+import { checkList, type HealthCheck } from '../ops/health-check.ts';
 import type { ProxyAgent } from './proxy-agent.ts';
 
 /**
@@ -7,23 +8,22 @@ import type { ProxyAgent } from './proxy-agent.ts';
 export function agentReadiness(agent: ProxyAgent, verbose: boolean): { ready: boolean; text: string } {
   const streams = agent.healthyStreams;
   const ready = streams > 0;
-  const since = agent.leavingSince;
-  const { tunnels, pendingDials } = agent.status;
-  const notes: string[] = [];
-  if (since !== undefined) {
-    notes.push(`leaving (since ${since.toISOString()}, ${tunnels} tunnels and ${pendingDials} dials left)`);
-  }
-  if (!ready) notes.push(whyNot(agent));
-  if (ready && !verbose) return { ready, text: notes.length === 0 ? 'ok' : `ok: ${notes.join('; ')}` };
-  const check = ready
-    ? `[+]server-connected ok (${streams} of ${agent.servers.serverCount} servers)`
-    : '[-]server-connected failed';
-  const lines = [
-    check,
-    ...notes.map((note) => `   ${note}`),
-    ready ? 'readyz check passed' : 'readyz check failed',
+  const leaving = leavingNote(agent);
+  if (ready && !verbose) return { ready, text: leaving === '' ? 'ok' : `ok: ${leaving}` };
+  const connected = ready ? `${streams} of ${agent.servers.serverCount} servers` : whyNot(agent);
+  const checks: HealthCheck[] = [
+    { name: 'ping', ok: true, note: '' },
+    { name: 'server-connected', ok: ready, note: connected },
+    { name: 'draining', ok: true, note: leaving === '' ? 'no' : leaving },
   ];
-  return { ready, text: `${lines.join('\n')}\n` };
+  return { ready, text: checkList(checks, ready) };
+}
+
+function leavingNote(agent: ProxyAgent): string {
+  const since = agent.leavingSince;
+  if (since === undefined) return '';
+  const { tunnels, pendingDials } = agent.status;
+  return `leaving (since ${since.toISOString()}, ${tunnels} tunnels and ${pendingDials} dials left)`;
 }
 
 function whyNot(agent: ProxyAgent): string {

@@ -1,7 +1,8 @@
 import { Fault } from '../ops/fault.ts';
+import type { FaultCode } from '../ops/fault-code.ts';
 
 /** Code and words for what the system says of a connect; the words are Go's, because people search for them. */
-const CAUSES: Readonly<Record<string, readonly [code: string, words: string]>> = {
+const CAUSES: Readonly<Record<string, readonly [code: FaultCode, words: string]>> = {
   ECONNREFUSED: ['refused', 'connect: connection refused'],
   EHOSTUNREACH: ['unreachable', 'connect: no route to host'],
   ENETUNREACH: ['unreachable', 'connect: network is unreachable'],

@@ -8,6 +8,7 @@ import { UNAVAILABLE } from '../wire/handled-stream.ts';
 import type { PacketStream } from '../wire/packet-stream.ts';
 import { RpcError } from '../wire/rpc-error.ts';
 import { CONNECT_PATH } from '../wire/services.ts';
+import type { StreamCounts } from '../wire/stream-counts.ts';
 import { readIdentity, type ServerIdentity } from './server-identity.ts';
 import type { ServerLink } from './server-link.ts';
 import { serverRefusal } from './server-refusal.ts';
@@ -31,6 +32,8 @@ export interface ServerAddress {
   readonly publicStreams: boolean;
   readonly keepaliveMs: number;
   readonly timeoutMs: number;
+  /** Where packets and errors of the streams are counted. */
+  readonly counts?: StreamCounts;
   /** Translates the words of a failed connection; the border to TLS and sockets. */
   translate(error: RpcError, server: string): Fault;
 }
@@ -70,6 +73,7 @@ export async function connectServer(
       publicOnly: server.publicStreams,
       highWaterMarkBytes: HIGH_WATER_BYTES,
       signal: attempt,
+      ...(server.counts === undefined ? {} : { counts: server.counts }),
     });
     const identity = readIdentity(opened.metadata);
     if (identity instanceof Fault) {

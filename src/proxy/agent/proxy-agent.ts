@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net';
 import { Fault } from '../ops/fault.ts';
 import type { Log } from '../ops/log.ts';
+import { RepeatedLine } from '../ops/repeated-line.ts';
 import { Buffers } from '../wire/buffers.ts';
 import type { Status } from '../wire/packet.ts';
 import { Probe, type ProbeTimes } from '../wire/probe.ts';
+import { AgentCounts } from './agent-counts.ts';
 import type { ProxyAgentOptions } from './agent-options.ts';
 import type { MakeLink } from './connect-server.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -12,6 +14,9 @@ import { ServerLink, type ServerLinkOptions } from './server-link.ts';
 import { statusWords } from './server-refusal.ts';
 import { ServerSet } from './server-set.ts';
 import { StatusAnnouncer } from './status-announcer.ts';
+
+/** Failed dials of one kind that are printed within a minute; from verbosity 4 on all are. */
+const FAILED_DIALS_PRINTED = 10;
 
 /** What an agent needs from outside. */
 export interface ProxyAgentParts {
@@ -25,37 +30,20 @@ export interface ProxyAgentParts {
 /** How an agent came to its end. */
 export type AgentEnd = 'left' | 'stopped';
 
-/** Counters for metrics and tests. */
-export interface AgentCounts {
-  dials: number;
-  failedDials: number;
-  timedOutDials: number;
-  tunnels: number;
-  /** Sockets to destinations that are not yet closed. */
-  openEndpoints: number;
-  failedConnects: number;
-}
-
 /**
  * The proxy agent: one stream to each server, and the endpoints that they ask for. The drain signal exists from the
  * start, so no check for it can be skipped because it is not set yet.
  */
 export class ProxyAgent {
   readonly options: ProxyAgentOptions;
-  readonly counts: AgentCounts = {
-    dials: 0,
-    failedDials: 0,
-    timedOutDials: 0,
-    tunnels: 0,
-    openEndpoints: 0,
-    failedConnects: 0,
-  };
+  readonly counts = new AgentCounts();
   readonly servers: ServerSet;
   readonly buffers: Buffers;
   /** Why the last attempt to reach a server failed, or a stream was lost; undefined after a success. */
   lastFault: Fault | undefined;
   readonly #parts: ProxyAgentParts;
   readonly #log: Log;
+  readonly #failedDials: RepeatedLine;
   readonly #drain = new AbortController();
   readonly #stop = new AbortController();
   readonly #leaving: Leaving;
@@ -75,7 +63,8 @@ export class ProxyAgent {
     this.options = options;
     this.buffers = new Buffers(options.bounds);
     this.#parts = parts;
-    this.#log = parts.log.named('agent');
+    this.#log = parts.log.named('proxy-agent');
+    this.#failedDials = new RepeatedLine(this.#log, { burst: FAILED_DIALS_PRINTED });
     this.servers = new ServerSet({
       connect: (signal) => parts.connectServer(this.#makeLink, signal),
       times: options.times,
@@ -206,7 +195,7 @@ export class ProxyAgent {
 
   #linkOptions(): ServerLinkOptions {
     return {
-      connect: (address, signal) => this.#parts.connectDestination(address, signal),
+      connect: (address, signal) => this.#connect(address, signal),
       buffers: this.buffers,
       lingerMs: this.options.times.lingerMs,
       onDial: (_link, dialId, address) => {
@@ -225,7 +214,7 @@ export class ProxyAgent {
         } else if (fault !== undefined) {
           this.counts.failedDials++;
           if (fault.code === 'timeout' || fault.code === 'dns-timeout') this.counts.timedOutDials++;
-          this.#log.info(2, 'Dial failed', { dialID: dialId, address, reason: fault.message });
+          this.#dialFailed(dialId, address, fault);
         }
         this.#changed();
       },
@@ -259,6 +248,20 @@ export class ProxyAgent {
         this.#changed();
       },
     };
+  }
+
+  /** A destination's connection, and how long it took. */
+  async #connect(address: string, signal: AbortSignal): Promise<Socket> {
+    const startedMs = performance.now();
+    const socket = await this.#parts.connectDestination(address, signal);
+    this.counts.dialSeconds.observe((performance.now() - startedMs) / 1000);
+    return socket;
+  }
+
+  #dialFailed(dialId: bigint, address: string, fault: Fault): void {
+    const fields = { dialID: dialId, address, reason: fault.message };
+    if (this.#log.enabled(4)) this.#log.info(4, 'Dial failed', fields);
+    else this.#failedDials.info(fault.code, 2, 'Dial failed', fields);
   }
 
   #changed(): void {

@@ -4,7 +4,7 @@ import { Fault, oneLine } from '../ops/fault.ts';
 /** `PERMISSION_DENIED: words`, for a gRPC status that a server gave; the words alone for OK. */
 export function statusWords(code: number, details: string): string {
   const words = oneLine(details, 300);
-  if (code === status.OK) return words === '' ? 'the server ended the stream' : words;
+  if (code === status.OK) return words === '' || words === 'OK' ? 'the server ended the stream' : words;
   const name = status[code] ?? `status ${code}`;
   return words === '' ? name : `${name}: ${words}`;
 }

@@ -1,7 +1,8 @@
-import { oneLine } from './fault.ts';
+import { callSite } from './call-site.ts';
+import { type Fields, jsonLine, klogLine, type Severity } from './klog-format.ts';
+import type { ModuleVerbosity } from './vmodule.ts';
 
-/** Values beside a log message, printed as key="value". */
-export type Fields = Record<string, string | number | bigint | boolean | undefined>;
+export type { Fields, Severity } from './klog-format.ts';
 
 /** What the core logs to. Levels are klog's: info lines carry the verbosity (`--v`) from which they are printed. */
 export interface Log {
@@ -10,36 +11,53 @@ export interface Log {
   info(verbosity: number, message: string, fields?: Fields): void;
   warning(message: string, fields?: Fields): void;
   error(message: string, fields?: Fields): void;
-  /** The same log under the name of another source file (klog prints it, `--vmodule` selects by it). */
+  /**
+   * The same log for another source file, by its name without path and ending: the header shows it, --vmodule selects
+   * by it.
+   */
   named(file: string): Log;
 }
 
 export interface LogOptions {
   /** klog's --v. */
-  verbosity: number;
-  /** Takes one line with its newline. */
-  write: (line: string) => void;
-  now?: () => Date;
+  readonly verbosity: number;
+  /** klog's --vmodule. */
+  readonly modules?: readonly ModuleVerbosity[];
+  /** `text` (default) as klog prints it, or one JSON object a line. */
+  readonly format?: 'text' | 'json';
+  /** Text without severity, time and file. */
+  readonly skipHeaders?: boolean;
+  /** The folder of the source file before its name, as klog's --add-dir-header has it. */
+  readonly addFolder?: boolean;
+  /** Takes one line with its newline. Must not throw. */
+  readonly write: (line: string, severity: Severity) => void;
+  readonly now?: () => Date;
 }
 
-/** A log in klog's text format: `I1130 04:50:09.123456  4711 dial.ts] "message" key="value"`. */
+/** A log in klog's text format, or in JSON. Texts are quoted, cut, and freed of what looks like a secret. */
 export function createLog(options: LogOptions): Log {
-  const now = options.now ?? (() => new Date());
-  const make = (file: string): Log => {
-    const print = (severity: 'I' | 'W' | 'E', message: string, fields: Fields | undefined): void => {
-      options.write(`${severity}${header(now())} ${process.pid} ${file}] ${format(message, fields)}\n`);
+  const { write, now = () => new Date(), modules = [], format = 'text', skipHeaders = false } = options;
+  const make = (name: string): Log => {
+    const file = `${name}.ts`;
+    const raised = modules.find((one) => one.matches(name))?.verbosity ?? 0;
+    const most = Math.max(options.verbosity, raised);
+    const print = (severity: Severity, verbosity: number, message: string, fields: Fields = {}): void => {
+      const { folder, line } = callSite(file);
+      const shown = options.addFolder === true && folder !== '' ? `${folder}/${file}` : file;
+      const entry = { severity, at: now(), pid: process.pid, file: shown, line, verbosity, message, fields };
+      write(format === 'json' ? jsonLine(entry) : klogLine(entry, !skipHeaders), severity);
     };
     return {
-      enabled: (verbosity) => verbosity <= options.verbosity,
+      enabled: (verbosity) => verbosity <= most,
       info: (verbosity, message, fields) => {
-        if (verbosity <= options.verbosity) print('I', message, fields);
+        if (verbosity <= most) print('info', verbosity, message, fields);
       },
-      warning: (message, fields) => print('W', message, fields),
-      error: (message, fields) => print('E', message, fields),
+      warning: (message, fields) => print('warning', 0, message, fields),
+      error: (message, fields) => print('error', 0, message, fields),
       named: make,
     };
   };
-  return make('konnectivity-ts');
+  return make('log-setup');
 }
 
 /** A log that prints nothing, for tests and tools. */
@@ -50,21 +68,3 @@ export const silentLog: Log = {
   error: () => {},
   named: () => silentLog,
 };
-
-function header(at: Date): string {
-  const two = (n: number): string => String(n).padStart(2, '0');
-  const micros = `${String(at.getMilliseconds()).padStart(3, '0')}000`;
-  return (
-    `${two(at.getMonth() + 1)}${two(at.getDate())} ` +
-    `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${micros}`
-  );
-}
-
-function format(message: string, fields: Fields | undefined): string {
-  let line = `"${oneLine(message)}"`;
-  for (const [key, value] of Object.entries(fields ?? {})) {
-    if (value === undefined) continue;
-    line += typeof value === 'string' ? ` ${key}=${JSON.stringify(oneLine(value))}` : ` ${key}=${value}`;
-  }
-  return line;
-}

@@ -1,4 +1,5 @@
 import { Fault } from './fault.ts';
+import type { FaultCode } from './fault-code.ts';
 import { certificateNames, errorText, type TlsReason, tlsReason } from './tls-reason.ts';
 
 /**
@@ -26,7 +27,7 @@ export function handshakeFault(error: unknown, socket?: { readonly authorization
   return new Fault(code, what, remedy, error);
 }
 
-type Words = readonly [code: string, what: string, remedy: string];
+type Words = readonly [code: FaultCode, what: string, remedy: string];
 
 function describeConnect(reason: TlsReason, error: unknown, server: string): Words {
   const refuse = `we refuse the certificate of ${server}`;

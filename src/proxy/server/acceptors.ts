@@ -5,13 +5,14 @@ import { listenTls } from '../ops/listen-tls.ts';
 import { listenUnix } from '../ops/listen-unix.ts';
 import { type Listener, peerOf } from '../ops/listener.ts';
 import type { Log } from '../ops/log.ts';
-import { RepeatedWarning } from '../ops/repeated-warning.ts';
+import { RepeatedLine } from '../ops/repeated-line.ts';
 import { loadServerTls, type ServerTls } from '../ops/tls-files.ts';
 import type { Buffers } from '../wire/buffers.ts';
 import { createGrpcServer, type GrpcServer } from '../wire/grpc-server.ts';
 import type { PacketStream } from '../wire/packet-stream.ts';
 import { serverPacketStream } from '../wire/server-stream.ts';
 import { CONNECT_PATH, PROXY_PATH } from '../wire/services.ts';
+import type { StreamCounts } from '../wire/stream-counts.ts';
 import { agentService } from './agent-service.ts';
 import { acceptHttp2Preface } from './authority/accept-http2-preface.ts';
 import type { Backends } from './backends.ts';
@@ -21,6 +22,7 @@ import { proxyService } from './proxy-service.ts';
 import type { ServerCounters } from './server-counters.ts';
 import type { FrontendListener, ProxyServerOptions, TlsFiles } from './server-options.ts';
 import type { Tails } from './tails.ts';
+import { WriteClock } from './write-clock.ts';
 
 /** Small, so that a frontend tells early and often what its client took: grants to the agent follow from that. */
 const FRONTEND_HIGH_WATER_BYTES = 64 * 1024;
@@ -46,28 +48,28 @@ export class Acceptors {
   readonly #parts: AcceptorsOptions;
   readonly #grpcServers: GrpcServer[] = [];
   readonly #connectSockets = new Set<Socket>();
-  readonly #badConnections: RepeatedWarning;
+  readonly #repeated: RepeatedLine;
   /** Accepted for gRPC, and not asked for anything yet. */
   readonly #openingSockets = new Set<Socket>();
 
   constructor(parts: AcceptorsOptions) {
     this.#parts = parts;
-    this.#badConnections = new RepeatedWarning(parts.log);
+    this.#repeated = new RepeatedLine(parts.log);
   }
 
   /** Listens for agents: gRPC over TLS. @throws Fault */
   async listenAgents(): Promise<Listener> {
-    const { options, backends, log, accepting } = this.#parts;
+    const { options, backends, counters, log, accepting } = this.#parts;
     const handlers = {
       [CONNECT_PATH]: agentService({
         serverId: options.serverId,
         serverCount: options.serverCount,
         version: options.version,
         backends,
-        log,
+        log: log.named('agent-service'),
         authenticator: options.authenticator,
         accepting,
-        openStream: (call) => this.#openStream(call, AGENT_HIGH_WATER_BYTES),
+        openStream: (call) => this.#openStream(call, AGENT_HIGH_WATER_BYTES, counters.agents),
       }),
     };
     // An agent calls at once. Whoever does not could hold descriptors for ever, where no client certificate is asked for.
@@ -82,7 +84,7 @@ export class Acceptors {
       handshakeTimeoutMs: options.times.headTimeoutMs,
       onConnection: (socket) => grpc.injectConnection(socket),
       onHandshakeError: (remote, fault) => this.#badConnection('agent', remote, fault),
-      log,
+      log: log.named('listener'),
       alpn: ['h2'],
     });
   }
@@ -99,7 +101,7 @@ export class Acceptors {
         deleteExisting: address.deleteExisting,
         label: '--uds-name',
         onConnection: accept,
-        log,
+        log: log.named('listener'),
       });
     }
     return listenTls({
@@ -110,7 +112,7 @@ export class Acceptors {
       handshakeTimeoutMs: options.times.headTimeoutMs,
       onConnection: accept,
       onHandshakeError: (remote, fault) => this.#badConnection('frontend', remote, fault),
-      log,
+      log: log.named('listener'),
       ...(mode === 'grpc' ? { alpn: ['h2'] } : {}),
     });
   }
@@ -131,7 +133,9 @@ export class Acceptors {
       handlers,
       ...more,
       onSessionError: (remote, error) => {
-        this.#parts.log.info(2, 'A connection broke HTTP/2', { remote, reason: String(error) });
+        const reason = String(error);
+        if (wasCutOff(error)) this.#parts.log.info(4, 'A connection was cut off', { remote, reason });
+        else this.#repeated.info('HTTP/2', 2, 'A connection broke HTTP/2', { remote, reason });
       },
     });
     this.#grpcServers.push(server);
@@ -145,9 +149,9 @@ export class Acceptors {
       desk,
       counters,
       times,
-      log,
+      log: log.named('proxy-service'),
       tails,
-      openStream: (call) => this.#openStream(call, FRONTEND_HIGH_WATER_BYTES),
+      openStream: (call) => this.#openStream(call, FRONTEND_HIGH_WATER_BYTES, counters.clients),
     });
     const grpc = this.#grpcServer(
       options.frontendKeepaliveMs,
@@ -165,14 +169,16 @@ export class Acceptors {
         (fault: Fault) => {
           this.#openingSockets.delete(socket);
           socket.destroy();
-          log.info(2, 'A connection to the frontend socket is not gRPC', { reason: fault.line });
+          this.#repeated.info('not gRPC', 2, 'A connection to the frontend socket is not gRPC', {
+            reason: fault.line,
+          });
         },
       );
     };
   }
 
   #acceptConnect(socket: Socket): void {
-    const { options, desk, counters, log, tails } = this.#parts;
+    const { options, desk, counters, tails } = this.#parts;
     const client = socket.remoteAddress === undefined ? 'unix' : peerOf(socket);
     counters.connectFrontends++;
     this.#connectSockets.add(socket);
@@ -180,12 +186,14 @@ export class Acceptors {
       client,
       dial: (frontend, id, address, request) => desk.dial(frontend, id, address, request),
       newDialId,
+      writes: new WriteClock(counters.frontendWriteSeconds),
       tails,
       holdMs: options.times.holdMs,
       headTimeoutMs: options.times.headTimeoutMs,
       times: options.times,
       buffers: this.#parts.buffers,
-      onRefused: (status, reason) => log.info(2, 'Refused a CONNECT request', { client, status, reason }),
+      onRefused: (status, reason) =>
+        this.#repeated.info(`CONNECT ${status}`, 2, 'Refused a CONNECT request', { client, status, reason }),
       onEnd: () => {
         counters.connectFrontends--;
         this.#connectSockets.delete(socket);
@@ -193,8 +201,13 @@ export class Acceptors {
     });
   }
 
-  #openStream(call: ServerDuplexStream<Buffer, Buffer>, highWaterMarkBytes: number): PacketStream {
-    return serverPacketStream(call, { publicOnly: this.#parts.options.publicStreams, highWaterMarkBytes });
+  #openStream(
+    call: ServerDuplexStream<Buffer, Buffer>,
+    highWaterMarkBytes: number,
+    counts: StreamCounts,
+  ): PacketStream {
+    const { publicStreams } = this.#parts.options;
+    return serverPacketStream(call, { publicOnly: publicStreams, highWaterMarkBytes, counts });
   }
 
   #loadTls(files: TlsFiles, name: 'cluster' | 'server'): ServerTls {
@@ -211,9 +224,15 @@ export class Acceptors {
 
   #badConnection(who: 'agent' | 'frontend', remote: string, fault: Fault): void {
     const reason = fault.line;
-    this.#badConnections.warn(`${who} ${fault.code}`, `A TLS connection to the ${who} port failed`, {
+    this.#repeated.warn(`${who} ${fault.code}`, `A TLS connection to the ${who} port failed`, {
       remote,
       reason,
     });
   }
+}
+
+/** The peer's process ended, or the network: no fault of its HTTP/2. */
+function wasCutOff(error: Error): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ECONNRESET' || code === 'EPIPE' || code === 'ETIMEDOUT' || code === 'ECONNABORTED';
 }

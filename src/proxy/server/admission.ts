@@ -1,7 +1,7 @@
 import { type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { oneLine } from '../ops/fault.ts';
 import type { Log } from '../ops/log.ts';
-import { RepeatedWarning } from '../ops/repeated-warning.ts';
+import { RepeatedLine } from '../ops/repeated-line.ts';
 import type { AgentAuthenticator, AgentVerdict } from './agent-authenticator.ts';
 
 type Call = ServerDuplexStream<Buffer, Buffer>;
@@ -12,13 +12,13 @@ const MOST_WAITING = 10_000;
 /** Lets agents wait for the verdict on them. Nothing that they send is read before it. */
 export class Admission {
   readonly #authenticator: AgentAuthenticator;
-  readonly #warnings: RepeatedWarning;
+  readonly #warnings: RepeatedLine;
   readonly #mostWaiting: number;
   #waiting = 0;
 
   constructor(authenticator: AgentAuthenticator, log: Log, mostWaiting = MOST_WAITING) {
     this.#authenticator = authenticator;
-    this.#warnings = new RepeatedWarning(log);
+    this.#warnings = new RepeatedLine(log);
     this.#mostWaiting = mostWaiting;
   }
 

@@ -1,6 +1,7 @@
 import { Metadata, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { oneLine } from '../ops/fault.ts';
 import type { Log } from '../ops/log.ts';
+import { RepeatedLine } from '../ops/repeated-line.ts';
 import {
   FEATURES_KEY,
   featureList,
@@ -38,11 +39,15 @@ export function agentService(
 ): (call: ServerDuplexStream<Buffer, Buffer>) => void {
   const admission =
     options.authenticator === undefined ? undefined : new Admission(options.authenticator, options.log);
+  const refused = new RepeatedLine(options.log);
   return (call) => {
     const refusal = options.accepting() ? checkMetadata(call.metadata) : 'the server is shutting down';
     if (refusal !== undefined) {
       const code = options.accepting() ? status.INVALID_ARGUMENT : status.UNAVAILABLE;
-      options.log.warning('Refused an agent', { remote: call.getPeer(), reason: refusal });
+      refused.warn(refusal.replace(/\d+/g, ''), 'Refused an agent', {
+        remote: call.getPeer(),
+        reason: refusal,
+      });
       call.emit('error', { code, details: refusal });
       return;
     }

@@ -34,6 +34,8 @@ export interface BackendEvents {
   /** A dial that nobody waits for any more was answered after all. */
   onLateAnswer(backend: Backend): void;
   onEnd(backend: Backend, end: StreamEnd): void;
+  /** A DIAL_RSP for a dial that nobody waits for. */
+  onUnknownAnswer(backend: Backend): void;
 }
 
 /** What is known of an agent's stream when it is opened. */
@@ -195,7 +197,7 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
         const tunnel = this.tunnels.get(packet.connectId);
         this.link.received(packet.data.length);
         if (tunnel !== undefined) tunnel.fromBackend(packet);
-        else if (!this.#closed.has(packet.connectId)) this.#refuse(packet.connectId);
+        else if (!this.#closed.has(packet.connectId)) this.refuse(packet.connectId);
         return;
       }
       case PacketType.WINDOW:
@@ -209,8 +211,9 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
           return;
         }
         this.#lateAnswer(packet.dialId);
+        this.#events.onUnknownAnswer(this);
         // Nobody waits for it any more: without this the endpoint would stay open for ever.
-        if (packet.error === '' && !this.tunnels.has(packet.connectId)) this.#refuse(packet.connectId);
+        if (packet.error === '' && !this.tunnels.has(packet.connectId)) this.refuse(packet.connectId);
         return;
       }
       case PacketType.CLOSE_RSP:
@@ -257,7 +260,8 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
     this.#events.onDraining(this);
   }
 
-  #refuse(connectId: number): void {
+  /** Has the agent close an endpoint that nobody here knows. */
+  refuse(connectId: number): void {
     this.#closed.add(connectId);
     this.#answers.send(closeRequest(connectId));
   }

@@ -22,6 +22,8 @@ export interface BackendsOptions {
   readonly selection: SelectorOptions<Backend>;
   readonly secondStreamWaitMs: number;
   readonly probeTimes: ProbeTimes;
+  /** An agent answered a dial that nobody waits for. */
+  onUnknownAnswer(): void;
   readonly log: Log;
 }
 
@@ -96,6 +98,7 @@ export class Backends {
       onStatus: (sender, status) => this.#onStatus(sender, status),
       onLateAnswer: (sender) => this.dialAnswered(sender, true),
       onEnd: (ended, end) => this.#remove(ended, end),
+      onUnknownAnswer: () => this.#options.onUnknownAnswer(),
     });
     const probe = new Probe(backend, this.#options.probeTimes, {
       onSuspect: (suspect) => this.#onLate(backend, suspect),
@@ -193,7 +196,7 @@ export class Backends {
     this.#log.info(1, 'Agent disconnected', {
       ...who(backend),
       cause: end.cause,
-      reason: end.details,
+      reason: end.details || undefined,
       tunnels: backend.tunnels.size,
       pendingDials: backend.dials.size,
     });

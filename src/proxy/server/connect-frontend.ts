@@ -13,6 +13,7 @@ import type { Frontend, FrontendDial, FrontendTunnel } from './frontend.ts';
 import { Hold } from './hold.ts';
 import { type IntakeTimes, SocketIntake } from './socket-intake.ts';
 import type { Tails } from './tails.ts';
+import type { WriteClock } from './write-clock.ts';
 
 /** What a CONNECT socket needs from the server. */
 export interface ConnectFrontendOptions {
@@ -33,6 +34,7 @@ export interface ConnectFrontendOptions {
   onRefused(status: number, reason: string): void;
   /** The socket is closed. */
   onEnd(): void;
+  readonly writes: WriteClock;
 }
 
 type State =
@@ -62,6 +64,7 @@ export class ConnectFrontend implements Frontend {
     this.#state = { name: 'head', timer, bytes: Buffer.alloc(0) };
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
     socket.on('drain', () => {
+      options.writes.drained();
       if (this.#state.name === 'established') this.#state.tunnel.frontendDrained();
     });
     socket.on('end', () => this.#onEof());
@@ -70,6 +73,10 @@ export class ConnectFrontend implements Frontend {
       this.#leave('frontend-lost');
       options.onEnd();
     });
+  }
+
+  get open(): boolean {
+    return this.#socket.writable;
   }
 
   get bufferedBytes(): number {
@@ -96,8 +103,9 @@ export class ConnectFrontend implements Frontend {
     if (this.#state.name !== 'established') return;
     const { hold } = this.#state;
     const { data } = packet;
-    if (hold.holding) hold.add(data.length, () => this.#socket.write(data));
-    else this.#socket.write(data);
+    const write = (): void => this.#options.writes.wrote(this.#socket.write(data));
+    if (hold.holding) hold.add(data.length, write);
+    else write();
   }
 
   closed(reason: CloseReason, _error: string): void {

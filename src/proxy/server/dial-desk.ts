@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../ops/log.ts';
+import { RepeatedLine } from '../ops/repeated-line.ts';
 import type { Buffers } from '../wire/buffers.ts';
 import type { Backend } from './backend.ts';
 import type { Backends } from './backends.ts';
@@ -7,6 +8,9 @@ import { Dial, type DialContext } from './dial.ts';
 import type { Frontend, FrontendDial } from './frontend.ts';
 import type { Chosen } from './selection/selection.ts';
 import type { ServerCounters } from './server-counters.ts';
+
+/** Failed dials of one agent and reason that are printed within a minute; from verbosity 4 on all are. */
+const FAILED_DIALS_PRINTED = 10;
 
 /** What the desk is made of. */
 export interface DialDeskOptions {
@@ -17,8 +21,6 @@ export interface DialDeskOptions {
   readonly buffers: Buffers;
   readonly halfCloseTimeoutMs: number;
   accepting(): boolean;
-  /** Seconds from the dial's start to its tunnel. */
-  onDialSeconds(seconds: number): void;
   /** A tunnel or a dial ended: a server that waits for its last one looks again. */
   onQuiet(): void;
 }
@@ -43,6 +45,7 @@ export class DialDesk {
   #makeContext(): DialContext {
     const { backends, counters, log, timeoutMs, buffers, halfCloseTimeoutMs } = this.#options;
     const { selector } = backends;
+    const failures = new RepeatedLine(log, { burst: FAILED_DIALS_PRINTED });
     return {
       timeoutMs,
       buffers,
@@ -71,7 +74,7 @@ export class DialDesk {
         counters.pendingDials--;
         counters.dialsSucceeded++;
         counters.establishedTunnels++;
-        this.#options.onDialSeconds((performance.now() - dial.startedAtMs) / 1000);
+        counters.dialSeconds.observe((performance.now() - dial.startedAtMs) / 1000);
         if (log.enabled(4)) {
           log.info(4, 'Tunnel established', {
             dialID: dial.id,
@@ -85,13 +88,15 @@ export class DialDesk {
       onFailed: (dial, failure) => {
         counters.pendingDials--;
         counters.dialFailed(failure.reason);
-        log.info(2, 'Dial failed', {
+        const fields = {
           dialID: dial.id,
           address: dial.address,
           agentID: dial.backend?.agentId,
           client: dial.frontend.client,
           reason: failure.text,
-        });
+        };
+        if (log.enabled(4)) log.info(4, 'Dial failed', fields);
+        else failures.info(`${failure.reason} ${fields.agentID}`, 2, 'Dial failed', fields);
         this.#options.onQuiet();
       },
       onCancelled: (dial) => {
@@ -103,6 +108,7 @@ export class DialDesk {
       onTunnelEnd: (backend, tunnel, reason) => {
         counters.establishedTunnels--;
         counters.tunnelClosed(reason);
+        counters.tunnelSeconds.observe((performance.now() - tunnel.startedAtMs) / 1000);
         if (log.enabled(4)) {
           log.info(4, 'Tunnel closed', {
             dialID: tunnel.dialId,

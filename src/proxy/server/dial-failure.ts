@@ -31,6 +31,23 @@ export function agentLost(address: string, agentId: string): DialFailure {
   };
 }
 
+export function droppedByAgent(address: string, agentId: string): DialFailure {
+  return {
+    reason: 'backend_close',
+    text: `dial ${address}: agent ${agentId} gave the dial up`,
+    httpStatus: 502,
+  };
+}
+
+/** The agent connected, but there is nobody left to tell. */
+export function clientGone(address: string): DialFailure {
+  return {
+    reason: 'send_rsp',
+    text: `dial ${address}: the client was gone when it was answered`,
+    httpStatus: 502,
+  };
+}
+
 export function dialTimeout(address: string, agentId: string, timeoutMs: number): DialFailure {
   return {
     reason: 'backend_dial_timeout',

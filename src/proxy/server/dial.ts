@@ -5,8 +5,10 @@ import type { Backend, BackendDial } from './backend.ts';
 import {
   agentLost,
   badAnswer,
+  clientGone,
   type DialFailure,
   dialTimeout,
+  droppedByAgent,
   duplicateDialId,
   noAgent,
   refusedByAgent,
@@ -102,6 +104,9 @@ export class Dial implements BackendDial, FrontendDial {
       // The two could not be told apart from here on, so neither may go on.
       backend.tunnels.get(packet.connectId)?.close('protocol-error');
       this.#fail(badAnswer(this.address, backend.agentId, 'answered with a connectID that is in use'));
+    } else if (!this.frontend.open) {
+      backend.refuse(packet.connectId);
+      this.#fail(clientGone(this.address));
     } else this.#establish(backend, packet);
   }
 
@@ -110,7 +115,7 @@ export class Dial implements BackendDial, FrontendDial {
     if (this.#done || backend === undefined) return;
     backend.dials.delete(this.id);
     this.#context.onAnswer(backend, true);
-    this.#fail(badAnswer(this.address, backend.agentId, 'gave the dial up'));
+    this.#fail(droppedByAgent(this.address, backend.agentId));
   }
 
   backendLost(): void {

@@ -7,6 +7,8 @@ export interface Frontend {
   readonly kind: 'grpc' | 'http-connect';
   /** The client, for people. */
   readonly client: string;
+  /** False once the client is known to be gone, even before that was acted on. */
+  readonly open: boolean;
   /** The dial succeeded; `response` is the agent's DIAL_RSP. */
   dialed(tunnel: FrontendTunnel, response: Packet): void;
   /** The dial ended without a tunnel. Called at most once, and never after dialed(). */

@@ -6,6 +6,7 @@ import type { DialFailure } from './dial-failure.ts';
 import type { Frontend, FrontendDial, FrontendTunnel } from './frontend.ts';
 import { Hold } from './hold.ts';
 import type { Tails } from './tails.ts';
+import type { WriteClock } from './write-clock.ts';
 
 const OK = 0;
 const INVALID_ARGUMENT = 3;
@@ -25,6 +26,7 @@ export interface GrpcFrontendOptions {
   onEnd(end: StreamEnd): void;
   /** The client broke the protocol; its stream is ended. */
   onProtocolError(what: string): void;
+  readonly writes: WriteClock;
 }
 
 type State =
@@ -55,10 +57,15 @@ export class GrpcFrontend implements Frontend {
     stream.attach({
       onPacket: (packet) => this.#onPacket(packet),
       onDrain: () => {
+        options.writes.drained();
         if (this.#state.name === 'established') this.#state.tunnel.frontendDrained();
       },
       onEnd: (end) => this.#onEnd(end),
     });
+  }
+
+  get open(): boolean {
+    return this.#stream.open;
   }
 
   get bufferedBytes(): number {
@@ -85,8 +92,9 @@ export class GrpcFrontend implements Frontend {
   data(packet: Packet): void {
     if (this.#state.name !== 'established') return;
     const { hold } = this.#state;
-    if (hold.holding) hold.add(packet.data.length, () => this.#stream.sendFrame(packet.frame));
-    else this.#stream.sendFrame(packet.frame);
+    const write = (): void => this.#options.writes.wrote(this.#stream.sendFrame(packet.frame));
+    if (hold.holding) hold.add(packet.data.length, write);
+    else write();
   }
 
   closed(reason: CloseReason, error: string): void {

@@ -33,7 +33,7 @@ export class ProxyServer {
 
   constructor(options: ProxyServerOptions, log: Log) {
     this.options = options;
-    this.#log = log.named('server');
+    this.#log = log.named('proxy-server');
     this.buffers = new Buffers(options.bounds);
     this.backends = new Backends({
       strategies: options.strategies,
@@ -44,18 +44,18 @@ export class ProxyServer {
       },
       secondStreamWaitMs: options.times.secondStreamWaitMs,
       probeTimes: options.times.probe,
+      onUnknownAnswer: () => this.counters.dialFailed('unrecognized_response'),
       log: log.named('backends'),
     });
-    this.metrics = serverMetrics(this.counters, this.backends);
+    this.metrics = serverMetrics(this.counters, this.backends, options.version);
     const desk = new DialDesk({
       backends: this.backends,
       counters: this.counters,
-      log: log.named('dial'),
+      log: log.named('dial-desk'),
       timeoutMs: options.times.dialTimeoutMs,
       buffers: this.buffers,
       halfCloseTimeoutMs: options.times.halfCloseTimeoutMs,
       accepting: () => !this.#stopping,
-      onDialSeconds: (seconds) => this.metrics.dialSeconds(seconds),
       // The end is told before the frontend has its tail to deliver.
       onQuiet: () => queueMicrotask(() => this.#wait?.look()),
     });
@@ -64,7 +64,7 @@ export class ProxyServer {
       backends: this.backends,
       counters: this.counters,
       desk,
-      log: log.named('accept'),
+      log: log.named('acceptors'),
       accepting: () => !this.#stopping,
       tails: this.#tails,
       buffers: this.buffers,
@@ -151,5 +151,6 @@ export class ProxyServer {
     await Promise.all(this.#listeners.map((listener) => listener.close()));
     await this.#agentListener?.close();
     await this.#acceptors.close();
+    this.metrics.close();
   }
 }

@@ -1,12 +1,14 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { oneLine } from '../ops/fault.ts';
 import type { Log } from '../ops/log.ts';
+import { RepeatedLine } from '../ops/repeated-line.ts';
 import type { PacketStream } from '../wire/packet-stream.ts';
 import type { DialDesk } from './dial-desk.ts';
 import { GrpcFrontend } from './grpc-frontend.ts';
 import type { ServerCounters } from './server-counters.ts';
 import type { ServerTimes } from './server-options.ts';
 import type { Tails } from './tails.ts';
+import { WriteClock } from './write-clock.ts';
 
 /** What the Proxy handler needs. */
 export interface ProxyServiceOptions {
@@ -23,22 +25,24 @@ export function proxyService(
   options: ProxyServiceOptions,
 ): (call: ServerDuplexStream<Buffer, Buffer>) => void {
   const { desk, counters, times, log } = options;
+  const repeated = new RepeatedLine(log);
   return (call) => {
     const agent = call.metadata.get('user-agent')[0];
     const client = oneLine(`${call.getPeer()}${agent === undefined ? '' : ` (${String(agent)})`}`, 200);
     counters.grpcFrontends++;
     new GrpcFrontend(options.openStream(call), {
       client,
+      writes: new WriteClock(counters.frontendWriteSeconds),
       tails: options.tails,
       holdMs: times.holdMs,
       firstPacketTimeoutMs: times.headTimeoutMs,
       dial: (frontend, id, address, request) => desk.dial(frontend, id, address, request),
       onProtocolError: (what) =>
-        log.warning('A frontend broke the protocol: its stream is ended', { client, what }),
+        repeated.warn('protocol', 'A frontend broke the protocol: its stream is ended', { client, what }),
       onEnd: (end) => {
         counters.grpcFrontends--;
         if (end.cause === 'malformed') {
-          log.warning('Malformed packet from a frontend: its stream is ended', {
+          repeated.warn('malformed', 'Malformed packet from a frontend: its stream is ended', {
             client,
             reason: end.details,
           });

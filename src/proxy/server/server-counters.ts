@@ -1,5 +1,11 @@
+import { PlainHistogram } from '../ops/plain-histogram.ts';
 import { type CloseReason, closeReasons } from '../wire/close-reason.ts';
+import { StreamCounts } from '../wire/stream-counts.ts';
 import type { DialFailureReason } from './dial-failure.ts';
+
+// Upstream's buckets, in seconds.
+const LATENCY_SECONDS = [1e-6, 1e-5, 1e-4, 0.005, 0.025, 0.1, 0.5, 2.5, 12.5];
+const DURATION_SECONDS = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 14400, 43200, 86400];
 
 /** What the server counts. Plain numbers, so that the packet path pays nothing; the metrics read them when scraped. */
 export class ServerCounters {
@@ -13,6 +19,15 @@ export class ServerCounters {
   connectFrontends = 0;
   readonly dialFailures = new Map<DialFailureReason, number>();
   readonly closedTunnels = new Map<CloseReason, number>(closeReasons.map((reason) => [reason, 0]));
+  /** Connect streams, and Proxy streams. */
+  readonly agents = new StreamCounts();
+  readonly clients = new StreamCounts();
+  /** From a dial's start to its tunnel. */
+  readonly dialSeconds = new PlainHistogram(LATENCY_SECONDS);
+  /** Of DATA to frontends: 0 when it was taken over at once, else the time until the frontend had room again. */
+  readonly frontendWriteSeconds = new PlainHistogram(LATENCY_SECONDS);
+  /** From a tunnel's begin to its end. */
+  readonly tunnelSeconds = new PlainHistogram(DURATION_SECONDS);
 
   dialFailed(reason: DialFailureReason): void {
     this.dialFailures.set(reason, (this.dialFailures.get(reason) ?? 0) + 1);

@@ -74,6 +74,11 @@ export class Tunnel implements FrontendTunnel {
     return this.#toNode.bytes;
   }
 
+  /** Whether its frontend is not read, because the way to the node is full. */
+  get paused(): boolean {
+    return this.#toNode.pausedSinceMs !== undefined;
+  }
+
   get closeReason(): CloseReason | undefined {
     return this.#closeReason;
   }

@@ -1,7 +1,8 @@
 import { decodeFrame, MalformedPacketError } from './decode.ts';
 import { encodeFrame } from './encode.ts';
-import type { Packet } from './packet.ts';
+import { type Packet, PacketType } from './packet.ts';
 import type { PacketStream, PacketStreamHandler, StreamEnd } from './packet-stream.ts';
+import { frameType, StreamCounts } from './stream-counts.ts';
 
 /** gRPC status codes that streams end with. */
 export const OK = 0;
@@ -18,6 +19,8 @@ export interface StreamOptions {
   readonly highWaterMarkBytes?: number;
   /** A larger message ends the stream with RESOURCE_EXHAUSTED. */
   readonly maxMessageBytes?: number;
+  /** Where packets and errors of the stream are counted. */
+  readonly counts?: StreamCounts;
 }
 
 export const DEFAULT_HIGH_WATER_MARK_BYTES = 256 * 1024;
@@ -45,9 +48,11 @@ export abstract class HandledStream implements PacketStream {
   #sendClosed = false;
   #deaf = false;
   #drainOwed = false;
+  readonly #counts: StreamCounts;
 
   constructor(side: CallSide, options: StreamOptions) {
     this.side = side;
+    this.#counts = options.counts ?? new StreamCounts();
     this.#highWaterMarkBytes = options.highWaterMarkBytes ?? DEFAULT_HIGH_WATER_MARK_BYTES;
   }
 
@@ -89,6 +94,7 @@ export abstract class HandledStream implements PacketStream {
 
   sendFrame(frame: Buffer): boolean {
     if (this.#sendClosed || !this.writable) return true;
+    this.#counts.sent.add(frameType(frame));
     const full = this.bufferedBytes + frame.length >= this.#highWaterMarkBytes;
     this.write(frame, full);
     if (full) this.#drainOwed = true;
@@ -97,6 +103,7 @@ export abstract class HandledStream implements PacketStream {
 
   sendData(connectId: number, payload: Buffer): boolean {
     if (this.#sendClosed || !this.writable) return true;
+    this.#counts.sent.add(PacketType.DATA);
     const full = this.bufferedBytes + payload.length >= this.#highWaterMarkBytes;
     this.writeData(connectId, payload, full);
     if (full) this.#drainOwed = true;
@@ -128,6 +135,7 @@ export abstract class HandledStream implements PacketStream {
       this.refuse(INVALID_ARGUMENT, `malformed-packet: ${error.message}`);
       return false;
     }
+    this.#counts.received.add(packet.type);
     this.#call((handler) => handler.onPacket(packet));
     return !this.#deaf;
   }
@@ -177,6 +185,7 @@ export abstract class HandledStream implements PacketStream {
     }
     if (this.#end !== undefined) return;
     this.#end = end;
+    if (end.code !== OK) this.#counts.error(end.code);
     if (this.#handler !== undefined) this.#tellEnd(end);
   }
 

@@ -1,0 +1,25 @@
+// Writes dist/log-lines.json: the source file and line of every log call by its place in the bundle, so that log lines
+// can name them without the source maps.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
+import { basename } from 'node:path';
+
+/** @param dist the folder of the bundle, with its source maps */
+export function writeLogLines(dist) {
+  const table = {};
+  const files = readdirSync(dist, { recursive: true }).map((name) => `${dist}/${name}`);
+  for (const file of files.filter((name) => name.endsWith('.js') && existsSync(`${name}.map`))) {
+    const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+    for (const [index, text] of readFileSync(file, 'utf8').split('\n').entries()) {
+      // V8 gives a call the column of the method's name.
+      for (const call of text.matchAll(/\.(info|warning|error|warn)\(/g)) {
+        const column = call.index + 1;
+        const { originalSource, originalLine } = map.findEntry(index, column);
+        if (!originalSource?.includes('src/') || originalSource.includes('node_modules')) continue;
+        table[`${basename(file)}:${index + 1}:${column + 1}`] =
+          `${originalSource.split('/').slice(-2).join('/')}:${originalLine + 1}`;
+      }
+    }
+  }
+  writeFileSync(`${dist}/log-lines.json`, JSON.stringify(table));
+}
