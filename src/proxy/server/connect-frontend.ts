@@ -103,9 +103,12 @@ export class ConnectFrontend implements Frontend {
     if (this.#state.name !== 'established') return;
     const { hold } = this.#state;
     const { data } = packet;
-    const write = (): void => this.#options.writes.wrote(this.#socket.write(data));
-    if (hold.holding) hold.add(data.length, write);
-    else write();
+    if (hold.holding) hold.add(data.length, () => this.#write(data));
+    else this.#write(data);
+  }
+
+  #write(data: Buffer): void {
+    this.#options.writes.wrote(this.#socket.write(data));
   }
 
   closed(reason: CloseReason, _error: string): void {

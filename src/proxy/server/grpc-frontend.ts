@@ -92,9 +92,12 @@ export class GrpcFrontend implements Frontend {
   data(packet: Packet): void {
     if (this.#state.name !== 'established') return;
     const { hold } = this.#state;
-    const write = (): void => this.#options.writes.wrote(this.#stream.sendFrame(packet.frame));
-    if (hold.holding) hold.add(packet.data.length, write);
-    else write();
+    if (hold.holding) hold.add(packet.data.length, () => this.#write(packet.frame));
+    else this.#write(packet.frame);
+  }
+
+  #write(frame: Buffer): void {
+    this.#options.writes.wrote(this.#stream.sendFrame(frame));
   }
 
   closed(reason: CloseReason, error: string): void {
