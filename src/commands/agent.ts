@@ -3,8 +3,10 @@ import { agentMetrics } from '../proxy/agent/agent-metrics.ts';
 import { defaultAgentTimes } from '../proxy/agent/agent-options.ts';
 import { connectServer, type ServerAddress } from '../proxy/agent/connect-server.ts';
 import { connectDestination } from '../proxy/agent/destination.ts';
+import { agentLeaseMetrics } from '../proxy/agent/lease-metrics.ts';
 import { ProxyAgent } from '../proxy/agent/proxy-agent.ts';
 import { createResolver } from '../proxy/agent/resolver.ts';
+import { openKubeApi } from '../proxy/kubernetes/kube-api.ts';
 import { channelCredentials } from '../proxy/ops/channel-credentials.ts';
 import type { HttpEndpoints } from '../proxy/ops/http-endpoints.ts';
 import { connectFault } from '../proxy/ops/tls-errors.ts';
@@ -12,6 +14,7 @@ import { loadClientTls } from '../proxy/ops/tls-files.ts';
 import { readTokenFile } from '../proxy/ops/token-file.ts';
 import { defaultBufferBounds } from '../proxy/wire/buffers.ts';
 import { agentEndpoints } from './agent-endpoints.ts';
+import { countLeases } from './count-leases.ts';
 import { processFlagEnvironment } from './flags/flag-environment.ts';
 import { bufferBudgetBytes } from './flags/serve-options.ts';
 import { type AgentOptions, parseAgent } from './flags/validate-agent.ts';
@@ -34,6 +37,10 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
   }
   const { options } = request;
   const log = setUpLog(options.log, io).named('agent');
+  const api =
+    options.leases === undefined
+      ? undefined
+      : await openKubeApi({ kubeconfig: options.kubeconfig, env: io.env }, { perSecond: 0, burst: 0 });
   const resolver = createResolver();
   const times = {
     ...defaultAgentTimes,
@@ -47,6 +54,7 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
       identifiers: options.identifiers,
       version,
       syncForever: options.syncForever,
+      countLeases: options.leases?.source,
       publicStreams: options.publicStreams,
       drainTimeoutMs: options.drainTimeoutMs,
       bounds: { ...defaultBufferBounds, budgetBytes: bufferBudgetBytes(environment.memoryBytes) },
@@ -61,6 +69,7 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
     },
   );
   const metrics = agentMetrics(proxyAgent);
+  const leaseMetrics = agentLeaseMetrics(metrics.registry);
   const http: HttpEndpoints[] = [];
   try {
     // A bad file is refused at the start; a later one at the attempt that reads it.
@@ -70,6 +79,7 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
     await Promise.all(http.map((one) => one.close()));
     metrics.close();
     resolver.close();
+    api?.close();
     throw error;
   }
   dieOnBugs(log);
@@ -77,7 +87,10 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
   const onDrain = (): void => proxyAgent.leave();
   if (io.interrupted.aborted) onDrain();
   io.interrupted.addEventListener('abort', onDrain, { once: true });
+  const stopCounting = countLeases(options, api, proxyAgent, leaseMetrics, log);
   const end = await proxyAgent.run(io.killed);
+  await stopCounting();
+  api?.close();
   log.info(0, end === 'left' ? 'Left: nothing is lost' : 'Stopped on a second signal');
   metrics.close();
   resolver.close();

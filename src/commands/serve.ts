@@ -10,6 +10,7 @@ import { parseServe } from './flags/validate-serve.ts';
 import type { CommandIo } from './io.ts';
 import { dieOnBugs, logStart, setUpLog } from './log-setup.ts';
 import { serveEndpoints } from './serve-endpoints.ts';
+import { openLeases } from './serve-leases.ts';
 import { version } from './version.ts';
 
 /**
@@ -29,11 +30,13 @@ export async function serve(argv: readonly string[], io: CommandIo): Promise<num
   const tokens = await agentTokens(options, io.env);
   const server = new ProxyServer(coreOptions(options, tokens?.authenticator), log);
   if (tokens !== undefined) countReviews(server.metrics.registry, tokens.authenticator);
+  const leases = await openLeases(options, io, server, log);
   const http: HttpEndpoints[] = [];
   try {
     await server.start();
     http.push(...(await serveEndpoints(server, options)));
   } catch (error) {
+    leases?.close();
     await Promise.all([server.close(), ...http.map((one) => one.close())]);
     tokens?.close();
     throw error;
@@ -47,9 +50,15 @@ export async function serve(argv: readonly string[], io: CommandIo): Promise<num
     strategies: options.strategies.join(','),
     serverID: options.serverId,
   });
+  leases?.controller.start();
   await aborted(io.interrupted);
   log.info(0, 'Stopping on a signal');
-  await server.shutdown(options.gracefulShutdownTimeoutMs, io.killed);
+  // The Lease goes first: from now on no agent is to look for this server.
+  await Promise.all([
+    leases?.controller.stop(io.killed),
+    server.shutdown(options.gracefulShutdownTimeoutMs, io.killed),
+  ]);
+  leases?.close();
   tokens?.close();
   await Promise.all(http.map((one) => one.close()));
   return 0;

@@ -78,6 +78,8 @@ describe('the flags of agent', () => {
       syncIntervalMs: 1_000,
       syncIntervalCapMs: 10_000,
       syncForever: false,
+      leases: undefined,
+      kubeconfig: '',
       drainTimeoutMs: 300_000,
       halfCloseTimeoutMs: 60_000,
       publicStreams: false,
@@ -135,6 +137,20 @@ describe('the flags of agent', () => {
     assert.equal(run([...LEAST, '--agent-id=from-flag'], { env }).options.agentId, 'from-flag');
     assert.equal(run(LEAST, { env }).options.agentId, 'from-env');
     assert.equal(run(LEAST).options.agentId, 'a-new-id');
+  });
+
+  test("Leases are counted by upstream's selector, by another, or by one under its old name", () => {
+    const leases = (...argv: string[]) => run([...LEAST, '--count-server-leases', ...argv]).options.leases;
+    const usual = { namespace: 'kube-system', selector: 'k8s-app=konnectivity-server', source: 'default' };
+    assert.deepEqual(leases(), usual);
+    const selector = 'a in (b,c),!d';
+    assert.deepEqual(leases(`--lease-label-selector=${selector}`), { ...usual, selector });
+    assert.deepEqual(leases(`--lease-label=${selector}`), { ...usual, selector });
+    assert.deepEqual(leases('--lease-namespace=ns', '--server-count-source=max'), {
+      ...usual,
+      namespace: 'ns',
+      source: 'max',
+    });
   });
 
   test('an interval equal to its cap is fine', () => {
@@ -273,10 +289,15 @@ const REFUSALS: readonly (readonly [string, readonly string[], readonly string[]
     ['--server-count-source=min is none of the values there are; give default or max'],
   ],
   [
-    'leases',
-    [...LEAST, '--count-server-leases'],
+    'a namespace of Leases that is none',
+    [...LEAST, '--count-server-leases', '--lease-namespace='],
+    ['--lease-namespace= is no name of a namespace; give the one of the Leases, such as kube-system'],
+  ],
+  [
+    'the old and the new label selector when they differ',
+    [...LEAST, '--count-server-leases', '--lease-label=a=b', '--lease-label-selector=c=d'],
     [
-      '--count-server-leases=true is not supported by this version; let --server-count of the servers say how many there are',
+      '--lease-label=a=b is given together with --lease-label-selector=c=d; remove --lease-label, the old name of the same flag',
     ],
   ],
   [
@@ -324,7 +345,7 @@ describe('agent refuses', () => {
   }
 
   test('nothing when what is not supported is given its default', () => {
-    assert.deepEqual(lines([...LEAST, '--count-server-leases=false', '--alpn-proto=']), []);
+    assert.deepEqual(lines([...LEAST, '--alpn-proto=']), []);
   });
 });
 

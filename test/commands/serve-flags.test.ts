@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { agentFlags } from '../../src/commands/flags/agent-flags.ts';
 import { formatFlagHelp } from '../../src/commands/flags/flag-help.ts';
 import { flagsDocument } from '../../src/commands/flags/flags-document.ts';
 import { serveFlags } from '../../src/commands/flags/serve-flags.ts';
@@ -93,6 +94,7 @@ describe('the flags of serve', () => {
       health: { host: '', port: 8092 },
       admin: { host: '127.0.0.1', port: 8095 },
       profiling: false,
+      leases: undefined,
       log: {
         verbosity: 2,
         modules: [],
@@ -131,6 +133,13 @@ describe('the flags of serve', () => {
         },
       },
     ]);
+  });
+
+  test('the lease controller gets its namespace and labels', () => {
+    const argv = ['--enable-lease-controller', '--lease-label=a=b,c/d=', '--lease-namespace=ns'];
+    const { leases, kube } = run([...UNIX, ...argv, '--kubeconfig=/k', '--kubeconfig-qps=7']).options;
+    assert.deepEqual(leases, { namespace: 'ns', labels: { a: 'b', 'c/d': '' } });
+    assert.deepEqual(kube, { kubeconfig: '/k', perSecond: 7, burst: 0 });
   });
 
   test('an empty admin address is this machine alone', () => {
@@ -285,7 +294,7 @@ describe('help and docs of serve', () => {
     const text = formatFlagHelp('it', serveFlags, 200);
     assert.match(text, /--mode string +protocol of the frontend; grpc or http-connect \(default grpc\)\n/);
     assert.match(text, /--xfr-channel-size int .*\(default 10\) \[no meaning here\]\n/);
-    assert.match(text, /--enable-lease-controller .*\[not supported by this version\]\n/);
+    assert.match(formatFlagHelp('it', agentFlags, 200), /--alpn-proto .*\[not supported by this version\]\n/);
   });
 
   test('docs/FLAGS.md is what the definitions make', () => {

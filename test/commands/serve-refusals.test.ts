@@ -135,11 +135,16 @@ const REFUSALS: readonly (readonly [string, readonly string[], readonly (string 
     ['--kubeconfig-burst=-1 is too small; give at least 0 requests'],
   ],
   [
-    'leases',
-    [...UNIX, '--enable-lease-controller'],
+    'an ID that cannot be in the name of a Lease',
+    [...UNIX, '--enable-lease-controller', '--server-id=Master_1'],
     [
-      '--enable-lease-controller=true is not supported by this version; set --server-count to the number of servers instead',
+      '--server-id (or PROXY_SERVER_ID) "Master_1" makes "konnectivity-proxy-server-Master_1", which cannot be the name of a Lease; with --enable-lease-controller use an ID of at most 227 lower-case letters, digits, - and .',
     ],
+  ],
+  [
+    'a namespace of Leases that is none',
+    [...UNIX, '--enable-lease-controller', '--lease-namespace=a/b'],
+    ['--lease-namespace=a/b is no name of a namespace; give the one of the Leases, such as kube-system'],
   ],
   [
     'no strategy',
@@ -297,8 +302,12 @@ describe('serve refuses', () => {
     );
   });
 
+  test('no server ID, whatever it is, without the lease controller', () => {
+    assert.deepEqual(lines([...UNIX, '--server-id=Master_1', '--lease-namespace=a/b']), []);
+  });
+
   test('nothing when what is not supported is given its default', () => {
-    assert.deepEqual(lines([...UNIX, '--enable-lease-controller=false', '--agent-namespace=']), []);
+    assert.deepEqual(lines([...UNIX, '--agent-namespace=']), []);
   });
 
   test('every flag that this version does not support, as soon as it says something', () => {

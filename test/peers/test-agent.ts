@@ -21,6 +21,7 @@ export interface TestAgentOptions {
   bounds?: BufferBounds;
   publicStreams?: boolean;
   syncForever?: boolean;
+  countLeases?: 'default' | 'max';
   drainTimeoutMs?: number;
   /** Where to connect instead of the server's own address. */
   port?: number;
@@ -66,6 +67,7 @@ export class TestAgent {
         identifiers,
         version: 'test',
         syncForever: options.syncForever ?? false,
+        countLeases: options.countLeases,
         publicStreams,
         drainTimeoutMs: options.drainTimeoutMs ?? 0,
         bounds: options.bounds ?? defaultBufferBounds,

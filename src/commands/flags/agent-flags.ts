@@ -15,7 +15,6 @@ import type { FlagTable } from './flag-definition.ts';
 import { klogFlags } from './klog-flags.ts';
 
 const channels = accepted('buffers are bounded in bytes, by flow control');
-const leases = accepted('it has a meaning only with --count-server-leases');
 
 /** Every flag of `konnectivity-ts agent`. */
 export const agentFlags = {
@@ -97,27 +96,18 @@ export const agentFlags = {
     },
   }),
   ...inGroup('Number of servers from Leases', {
-    'count-server-leases': {
-      ...bool(false, 'count the Leases of servers to know how many there are'),
-      ...notYet('let --server-count of the servers say how many there are'),
-    },
-    'server-count-source': {
-      ...choice(
-        ['default', 'max'],
-        'default',
-        'with Leases: their number alone, or the larger of it and what servers say',
-      ),
-      ...leases,
-    },
-    'lease-namespace': { ...string('kube-system', 'namespace of the Leases'), ...leases },
-    'lease-label-selector': {
-      ...string('k8s-app=konnectivity-server', 'label selector of the Leases'),
-      ...leases,
-    },
-    'lease-label': { ...string('', 'old name of lease-label-selector'), hidden: true, ...leases },
+    'count-server-leases': bool(false, 'count the Leases of servers to know how many there are'),
+    'server-count-source': choice(
+      ['default', 'max'],
+      'default',
+      'with Leases: their number alone, or the larger of it and what servers say',
+    ),
+    'lease-namespace': string('kube-system', 'namespace of the Leases'),
+    'lease-label-selector': string('k8s-app=konnectivity-server', 'label selector of the Leases'),
+    'lease-label': { ...string('', 'old name of lease-label-selector'), hidden: true },
   }),
   ...inGroup('Kubernetes API', {
-    kubeconfig: { ...file('kubeconfig for the Kubernetes API; empty for that of the Pod'), ...leases },
+    kubeconfig: file('kubeconfig for the Kubernetes API (Leases); empty for that of the Pod'),
     'kube-api-content-type': {
       ...string('application/vnd.kubernetes.protobuf', 'encoding of requests to the Kubernetes API'),
       ...accepted('requests to the Kubernetes API are made in JSON'),

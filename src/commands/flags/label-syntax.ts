@@ -13,6 +13,11 @@ export function labelsProblem(text: string): string | undefined {
   return undefined;
 }
 
+/** The labels of a text in which labelsProblem() finds nothing. */
+export function parseLabels(text: string): Record<string, string> {
+  return Object.fromEntries(text.split(',').map((pair) => pair.split('=') as [string, string]));
+}
+
 /**
  * What is wrong with a label selector: requirements separated by commas, each one of `key`, `!key`, `key=value`,
  * `key==value`, `key!=value`, `key in (a,b)`, `key notin (a,b)`, `key>1` and `key<1`. Empty selects everything.

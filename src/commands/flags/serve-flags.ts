@@ -6,7 +6,6 @@ import {
   file,
   inGroup,
   int,
-  notYet,
   number,
   ours,
   string,
@@ -16,7 +15,6 @@ import type { FlagTable } from './flag-definition.ts';
 import { klogFlags } from './klog-flags.ts';
 
 const channels = accepted('buffers are bounded in bytes, see --tunnel-buffer-bytes');
-const leases = accepted('it has a meaning only with --enable-lease-controller');
 
 /** Every flag of `konnectivity-ts serve`. */
 export const serveFlags = {
@@ -136,15 +134,9 @@ export const serveFlags = {
     'authentication-audience': string('', 'audience that the tokens of agents must have'),
   }),
   ...inGroup('Leases', {
-    'enable-lease-controller': {
-      ...bool(false, 'publish this server as a Lease and remove expired ones'),
-      ...notYet('set --server-count to the number of servers instead'),
-    },
-    'lease-namespace': { ...string('kube-system', 'namespace of the Leases'), ...leases },
-    'lease-label': {
-      ...string('k8s-app=konnectivity-server', 'labels of the Leases, as key=value,...'),
-      ...leases,
-    },
+    'enable-lease-controller': bool(false, 'publish this server as a Lease and remove expired ones'),
+    'lease-namespace': string('kube-system', 'namespace of the Leases'),
+    'lease-label': string('k8s-app=konnectivity-server', 'labels of the Leases, as key=value,...'),
   }),
   ...inGroup('Kubernetes API', {
     kubeconfig: file('kubeconfig for the Kubernetes API; empty for the service account of the Pod'),

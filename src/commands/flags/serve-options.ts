@@ -5,6 +5,7 @@ import type { FrontendListener, TlsFiles } from '../../proxy/server/server-optio
 import { bareHost, timerMs } from './flag-checks.ts';
 import type { FlagValues } from './flag-definition.ts';
 import { tlsCiphers, tlsVersion } from './go-tls-names.ts';
+import { parseLabels } from './label-syntax.ts';
 import { type LogFlags, logFlags } from './log-options.ts';
 import type { serveFlags } from './serve-flags.ts';
 
@@ -42,6 +43,10 @@ export interface ServeOptions {
   readonly admin: { readonly host: string; readonly port: number };
   /** Profiles on the admin port. */
   readonly profiling: boolean;
+  /** What the lease controller writes; undefined: there is none. */
+  readonly leases:
+    | { readonly namespace: string; readonly labels: Readonly<Record<string, string>> }
+    | undefined;
   readonly log: LogFlags;
 }
 
@@ -89,6 +94,9 @@ export function serveOptions(values: ServeValues, serverId: string, memoryBytes:
     health: { host: bareHost(values['health-bind-address']), port: values['health-port'] },
     admin: { host: bareHost(values['admin-bind-address']) || '127.0.0.1', port: values['admin-port'] },
     profiling: values['enable-profiling'],
+    leases: values['enable-lease-controller']
+      ? { namespace: values['lease-namespace'], labels: parseLabels(values['lease-label']) }
+      : undefined,
     log: logFlags(values),
   };
 }

@@ -1,3 +1,4 @@
+import type { ServerCountSource } from '../../proxy/agent/server-count.ts';
 import { IdentifierError, parseIdentifiersStrictly } from '../../proxy/wire/identifiers.ts';
 import { agentFlags } from './agent-flags.ts';
 import { bareHost, FlagChecks, timerMs } from './flag-checks.ts';
@@ -9,6 +10,7 @@ import { foreignFlags } from './foreign-flags.ts';
 import { formatDuration } from './go-duration.ts';
 import { parseGoFlags } from './go-flags.ts';
 import { selectorProblem } from './label-syntax.ts';
+import { checkLeaseNamespace } from './lease-checks.ts';
 import { checkLog, type LogFlags, logFlags } from './log-options.ts';
 import { meaninglessFlags } from './meaningless-flags.ts';
 import { memoryWarnings } from './memory-warning.ts';
@@ -33,6 +35,12 @@ export interface AgentOptions {
   readonly syncIntervalMs: number;
   readonly syncIntervalCapMs: number;
   readonly syncForever: boolean;
+  /** How the Leases of servers are counted; undefined: they are not. */
+  readonly leases:
+    | { readonly namespace: string; readonly selector: string; readonly source: ServerCountSource }
+    | undefined;
+  /** Empty: that of the Pod. */
+  readonly kubeconfig: string;
   /** 0: no limit. */
   readonly drainTimeoutMs: number;
   readonly halfCloseTimeoutMs: number;
@@ -79,6 +87,8 @@ export function parseAgent(argv: readonly string[], environment: FlagEnvironment
   checkIdentifiers(checks, values['agent-identifiers']);
   checkSelector(checks, 'lease-label-selector', values['lease-label-selector']);
   checkSelector(checks, 'lease-label', values['lease-label']);
+  checkOldSelector(checks, values, given);
+  if (values['count-server-leases']) checkLeaseNamespace(checks, values['lease-namespace']);
   checkPeerId(checks, 'agent-id', 'PROXY_AGENT_ID', agentId);
   checks.notNegative('drain-timeout', 'keepalive-time', 'probe-interval');
   checks.positive('half-close-timeout');
@@ -145,6 +155,14 @@ function checkSelector(checks: FlagChecks, name: string, text: string): void {
   );
 }
 
+/** The old name of the flag, given together with the new one, must say the same. */
+function checkOldSelector(checks: FlagChecks, values: AgentValues, given: ReadonlySet<string>): void {
+  if (!given.has('lease-label') || !given.has('lease-label-selector')) return;
+  if (values['lease-label'] === values['lease-label-selector']) return;
+  const message = `${checks.shown('lease-label')} is given together with ${checks.shown('lease-label-selector')}`;
+  checks.refuse('flag-conflict', message, 'remove --lease-label, the old name of the same flag');
+}
+
 function agentWarnings(values: AgentValues): string[] {
   if (values['sync-interval'] >= SYNC_MIN_MS) return [];
   return [
@@ -167,6 +185,14 @@ function agentOptions(values: AgentValues, agentId: string): AgentOptions {
     syncIntervalMs,
     syncIntervalCapMs: timerMs(Math.max(values['sync-interval-cap'], syncIntervalMs)),
     syncForever: values['sync-forever'],
+    leases: values['count-server-leases']
+      ? {
+          namespace: values['lease-namespace'],
+          selector: values['lease-label'] || values['lease-label-selector'],
+          source: values['server-count-source'],
+        }
+      : undefined,
+    kubeconfig: values.kubeconfig,
     drainTimeoutMs: timerMs(values['drain-timeout']),
     halfCloseTimeoutMs: timerMs(values['half-close-timeout']),
     publicStreams: values['public-streams'],

@@ -7,6 +7,7 @@ import { FlagRefusals } from './flag-refusals.ts';
 import { foreignFlags } from './foreign-flags.ts';
 import { parseGoFlags } from './go-flags.ts';
 import { tlsVersion } from './go-tls-names.ts';
+import { checkLeaseName, checkLeaseNamespace } from './lease-checks.ts';
 import { checkLog } from './log-options.ts';
 import { meaninglessFlags } from './meaningless-flags.ts';
 import { memoryWarnings } from './memory-warning.ts';
@@ -42,6 +43,10 @@ export function parseServe(argv: readonly string[], environment: FlagEnvironment
   checkServe(checks, values);
   checkPeerId(checks, 'server-id', 'PROXY_SERVER_ID', serverId);
   checkLog(checks, values);
+  if (values['enable-lease-controller']) {
+    checkLeaseName(checks, serverId);
+    checkLeaseNamespace(checks, values['lease-namespace']);
+  }
   checks.contentionProfiling();
   checks.files(serveFlags, environment);
   checks.notYet(serveFlags);

@@ -1,5 +1,6 @@
 import type { BufferBounds } from '../wire/buffers.ts';
 import { defaultProbeTimes, type ProbeTimes } from '../wire/probe.ts';
+import type { ServerCountSource } from './server-count.ts';
 
 /** Time constants of an agent; tests shrink them. */
 export interface AgentTimes {
@@ -55,6 +56,8 @@ export interface ProxyAgentOptions {
   readonly identifiers: string;
   readonly version: string;
   readonly syncForever: boolean;
+  /** How the Leases of servers are counted; undefined: they are not. */
+  readonly countLeases?: ServerCountSource | undefined;
   /** Forces the public grpc-js implementation of streams. */
   readonly publicStreams: boolean;
   /** After the drain signal: the rest of the tunnels is closed after this long; 0 = never. */

@@ -69,6 +69,7 @@ export class ProxyAgent {
       connect: (signal) => parts.connectServer(this.#makeLink, signal),
       times: options.times,
       syncForever: options.syncForever,
+      countLeases: options.countLeases,
       log: parts.log.named('server-set'),
       onJoin: (link) => this.#onJoin(link),
       onFailure: (fault) => {

@@ -2,6 +2,7 @@ import { Fault } from '../ops/fault.ts';
 import type { Log } from '../ops/log.ts';
 import type { AgentTimes } from './agent-options.ts';
 import { RetryDelay } from './retry-delay.ts';
+import { ServerCount, type ServerCountSource } from './server-count.ts';
 import type { ServerLink } from './server-link.ts';
 import { statusWords } from './server-refusal.ts';
 
@@ -12,6 +13,8 @@ export interface ServerSetOptions {
   readonly times: AgentTimes;
   /** Keep looking for servers although as many as the server count are held. */
   readonly syncForever: boolean;
+  /** How the Leases of servers are counted; undefined: they are not. */
+  readonly countLeases?: ServerCountSource | undefined;
   readonly log: Log;
   /** A new server joined the set. */
   onJoin(link: ServerLink): void;
@@ -19,8 +22,6 @@ export interface ServerSetOptions {
   onFailure(fault: Fault): void;
 }
 
-/** However many servers are said to be there, no more than this many streams are held. */
-const MOST_SERVERS = 1_000;
 /** That many different reasons in a row are each said at once. */
 const MOST_REASONS = 8;
 
@@ -33,21 +34,30 @@ export class ServerSet {
   readonly #options: ServerSetOptions;
   readonly #delay: RetryDelay;
   readonly #joinedAtMs = new WeakMap<ServerLink, number>();
-  #serverCount = 1;
+  readonly #count: ServerCount;
   /** Why attempts failed since the last one that did not. */
   readonly #saidReasons = new Set<string>();
   /** A stream was lost: the next attempt waits, lest a server that drops every stream at once be asked in a loop. */
   #lost = false;
+  /** The loop waits because nothing is missing. */
+  #resting = false;
   /** Ends the wait that the loop is in, if it is in one. */
   #wake: () => void = () => {};
 
   constructor(options: ServerSetOptions) {
     this.#options = options;
+    this.#count = new ServerCount(options.countLeases);
     this.#delay = new RetryDelay(options.times);
   }
 
   get serverCount(): number {
-    return this.#serverCount;
+    return this.#count.value;
+  }
+
+  /** So many Leases of servers are valid. */
+  countedLeases(count: number): void {
+    this.#count.counted(count);
+    if (this.#resting && !this.#complete()) this.#wake();
   }
 
   /** The link ended: the set forgets it and looks for a server again, soon. */
@@ -71,7 +81,9 @@ export class ServerSet {
         continue;
       }
       if (this.#complete()) {
+        this.#resting = true;
         await this.#sleep(syncForever ? times.syncIntervalCapMs : undefined, signal);
+        this.#resting = false;
         if (!syncForever || signal.aborted || this.#lost) continue;
       }
       const outcome = await this.#attempt(signal, failures);
@@ -86,7 +98,7 @@ export class ServerSet {
   }
 
   #complete(): boolean {
-    return this.links.size > 0 && this.links.size >= this.#serverCount;
+    return this.links.size > 0 && this.links.size >= this.serverCount;
   }
 
   async #attempt(signal: AbortSignal, failures: number): Promise<'joined' | 'known' | 'failed'> {
@@ -114,7 +126,7 @@ export class ServerSet {
       link.abort('the agent is leaving');
       return 'failed';
     }
-    this.#serverCount = Math.min(Math.max(1, link.server.serverCount), MOST_SERVERS);
+    this.#count.said(link.server.serverCount);
     if (this.links.has(link.server.serverId)) {
       log.info(4, 'Reached a server that is known already', { serverID: link.server.serverId });
       void link.close(times.closeMs);

@@ -27,6 +27,8 @@ export interface KubeWatchOptions {
   readonly signal: AbortSignal;
   /** Ends the watch with `kube-timeout` when no byte came for this long: its connection may be dead. */
   readonly silentMs: number;
+  /** The API has taken the watch: events come from now on. */
+  readonly onOpen?: () => void;
 }
 
 /** The Kubernetes API, as far as we need it. Everything fails with KubeFaults. */
@@ -173,6 +175,7 @@ export function createKubeApi(access: KubeAccess, options: KubeApiOptions): Kube
           signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true });
           return send({ method: 'GET', path, body: undefined, repeatable: true }, outer);
         });
+        more.onOpen?.();
         yield* watchEvents<T>(answer, { server: access.server, silentMs: more.silentMs });
       } catch (error) {
         throw ended(error, more.signal, undefined);

@@ -4,6 +4,7 @@ import { byLabel, ScrapedMetrics } from '../ops/scraped-metrics.ts';
 import { streamMetrics } from '../ops/stream-metrics.ts';
 import { codeName } from '../wire/stream-counts.ts';
 import type { Backends } from './backends.ts';
+import { type ServerLeaseMetrics, serverLeaseMetrics } from './lease-metrics.ts';
 import type { ServerCounters } from './server-counters.ts';
 
 /** The server's metrics, under upstream's names and ours under konnectivity_ts_. */
@@ -11,6 +12,7 @@ export interface ServerMetrics {
   readonly registry: Registry;
   /** Ends what is measured by time. */
   close(): void;
+  readonly leases: ServerLeaseMetrics;
 }
 
 /** Metrics that read the server's counters when they are scraped. */
@@ -25,7 +27,8 @@ export function serverMetrics(counters: ServerCounters, backends: Backends, vers
   ours.counters('fallback_dials_total', 'Dials that went to an agent that is not ready.', () =>
     byLabel('strategy', counters.fallbackDials),
   );
-  return { registry, close: ownMetrics(registry, version) };
+  const leases = serverLeaseMetrics(registry);
+  return { registry, leases, close: ownMetrics(registry, version) };
 }
 
 function upstreamMetrics(metrics: ScrapedMetrics, counters: ServerCounters, backends: Backends): void {
