@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { agentMetrics } from '../../src/proxy/agent/agent-metrics.ts';
+import { agentLeaseMetrics } from '../../src/proxy/agent/lease-metrics.ts';
 import { until } from '../peers/sockets-left.ts';
 import { startDestination, startTunnel, unusedAddress } from '../peers/tunnel.ts';
 import { Exposition, upstreamAgentMetrics } from '../peers/upstream-metrics.ts';
@@ -13,6 +14,9 @@ it('the exposition has every metric of upstream, with its type, labels and bucke
   const agent = tunnel.agents.get('a')?.agent;
   assert.ok(agent !== undefined);
   const metrics = agentMetrics(agent);
+  const leases = agentLeaseMetrics(metrics.registry);
+  leases.listed(200, '', 0.2);
+  leases.watched(410, 'Expired');
   try {
     const socket = await tunnel.dial('grpc', destination.address);
     for await (const _ of socket);

@@ -7,6 +7,9 @@ export interface UpstreamMetric {
   readonly buckets?: readonly string[];
 }
 
+/** Prometheus' default, which upstream has for Leases at the server. */
+const DEFAULTS = ['0.005', '0.01', '0.025', '0.05', '0.1', '0.25', '0.5', '1', '2.5', '5', '10', '+Inf'];
+
 const LATENCY = ['1e-06', '1e-05', '0.0001', '0.005', '0.025', '0.1', '0.5', '2.5', '12.5', '+Inf'];
 
 /** Every metric of upstream's server, without its prefix. As its Go binary exposes them. */
@@ -27,6 +30,11 @@ export const upstreamServerMetrics: Readonly<Record<string, UpstreamMetric>> = {
   dial_failure_count: { type: 'counter', labels: ['reason'] },
   stream_packets_total: { type: 'counter', labels: ['packet_type', 'segment'] },
   stream_errors_total: { type: 'counter', labels: ['code', 'packet_type', 'segment'] },
+  culled_leases_count: { type: 'counter' },
+  lease_list_total: { type: 'counter', labels: ['http_status_code', 'reason'] },
+  lease_list_latency_seconds: { type: 'histogram', buckets: DEFAULTS },
+  lease_delete_total: { type: 'counter', labels: ['http_status_code', 'reason'] },
+  lease_delete_latency_seconds: { type: 'histogram', buckets: DEFAULTS },
 };
 
 /** The same for the agent. */
@@ -42,6 +50,12 @@ export const upstreamAgentMetrics: Readonly<Record<string, UpstreamMetric>> = {
   open_endpoint_connections: { type: 'gauge' },
   stream_packets_total: { type: 'counter', labels: ['packet_type', 'segment'] },
   stream_errors_total: { type: 'counter', labels: ['code', 'packet_type', 'segment'] },
+  lease_lists_total: { type: 'counter', labels: ['http_response_code', 'reason'] },
+  lease_watches_total: { type: 'counter', labels: ['http_response_code', 'reason'] },
+  lease_list_latency_seconds: {
+    type: 'histogram',
+    buckets: ['0.005', '0.025', '0.1', '0.5', '2.5', '10', '30', '+Inf'],
+  },
 };
 
 /** A scrape, read: values by name and sorted labels, types by name. */

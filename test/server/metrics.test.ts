@@ -53,6 +53,10 @@ it('the exposition has every metric of upstream, with its type, labels and bucke
   const lost = await dialling(server, agent, 2n);
   lost.stream.abort(1, 'gone');
   await agent.next(PacketType.DIAL_CLS);
+  const { leases } = server.server.metrics;
+  leases.listed(403, 'Forbidden', 0.2);
+  leases.deleted(200, '', 0.2);
+  leases.culled();
   (await scrape(server)).holds(PREFIX, upstreamServerMetrics);
 });
 
