@@ -1,6 +1,6 @@
 // npm run test:kube: a real kube-apiserver in front of server and agents, in a network namespace that has only
 // loopback. Prints what it skips where something that it needs is missing.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,9 +20,9 @@ if (missing.length > 0) {
   console.log(`test:kube is skipped: ${missing.join('; ')}`);
   console.log(`not checked, in the modes ${modes.join(', ')}:`);
   for (const name of Object.keys(checkGroups)) console.log(`  ${name}`);
-} else process.exitCode = run();
+} else process.exitCode = await run();
 
-function run(): number {
+async function run(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'kts-kube-'));
   try {
     const fakeKubelet = join(directory, 'fakekubelet');
@@ -31,11 +31,14 @@ function run(): number {
       stdio: 'inherit',
     });
     if (built.status !== 0) return 1;
-    // With this process everything in there ends, whatever ends this one.
+    // With unshare everything in there ends, and with a signal that ends this process, unshare.
     const namespace = ['--net', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];
     const suite = [process.execPath, '--import', 'tsx', '--test-reporter=spec', 'test/kube/suite.ts'];
     const env = { ...process.env, FAKE_KUBELET: fakeKubelet, KUBE_DIRECTORY: directory };
-    return spawnSync('unshare', [...namespace, ...suite], { stdio: 'inherit', env }).status ?? 1;
+    const child = spawn('unshare', [...namespace, ...suite], { stdio: 'inherit', env });
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.on(signal, () => child.kill('SIGKILL'));
+    return await new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
   } finally {
     if (process.env.KUBE_KEEP !== '1') rmSync(directory, { recursive: true, force: true });
     else console.log(`logs are kept in ${directory}`);
