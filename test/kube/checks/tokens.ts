@@ -7,7 +7,7 @@ import { until } from '../until.ts';
 const AUDIENCE = 'system:konnectivity-server';
 const PODS = '/api/v1/namespaces/kube-system/pods';
 const SECOND = 2;
-/** How servers say that they refused an agent. */
+/** How servers, and our agents, say that an agent was refused. */
 const REFUSAL = /authenticat|token|refused/i;
 
 /** Which agents the server lets in. */
@@ -32,14 +32,23 @@ export function tokens(cluster: Cluster): void {
       const file = cluster.file('wrong.token', await make());
       const agent = cluster.proxies.startAgent(SECOND, file);
       const { server } = cluster.proxies;
-      const before = server.log.length;
+      const [serverBefore, agentBefore] = [server.log.length, agent.log.length];
       try {
-        // The Go agent itself says nothing of it.
-        await until('the server says that it refused the agent', async () => {
+        // The Go agent says nothing of it, and our server does not say it again and again.
+        await until('the server or the agent says that it was refused', async () => {
           assert.ok(agent.running, agent.log);
           assert.equal(await cluster.proxies.agentReady(SECOND), false);
-          const lines = server.log.slice(before).split('\n');
-          return lines.some((line) => line.includes(`agent-${SECOND}`) && REFUSAL.test(line));
+          const lines = [
+            ...server.log
+              .slice(serverBefore)
+              .split('\n')
+              .filter((line) => line.includes(`agent-${SECOND}`)),
+            ...agent.log
+              .slice(agentBefore)
+              .split('\n')
+              .filter((line) => /^[EW]|reason=/.test(line)),
+          ];
+          return lines.some((line) => REFUSAL.test(line));
         });
         assert.equal(await cluster.proxies.serverMetric('ready_backend_connections'), 1);
       } finally {
