@@ -8,6 +8,7 @@ import { ProxyAgent } from '../proxy/agent/proxy-agent.ts';
 import { createResolver } from '../proxy/agent/resolver.ts';
 import { openKubeApi } from '../proxy/kubernetes/kube-api.ts';
 import { channelCredentials } from '../proxy/ops/channel-credentials.ts';
+import { Descriptors, outOfDescriptors } from '../proxy/ops/descriptors.ts';
 import type { HttpEndpoints } from '../proxy/ops/http-endpoints.ts';
 import { connectFault } from '../proxy/ops/tls-errors.ts';
 import { loadClientTls } from '../proxy/ops/tls-files.ts';
@@ -42,6 +43,7 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
       ? undefined
       : await openKubeApi({ kubeconfig: options.kubeconfig, env: io.env }, { perSecond: 0, burst: 0 });
   const resolver = createResolver();
+  const descriptors = new Descriptors(log.named('descriptors'));
   const times = {
     ...defaultAgentTimes,
     syncIntervalMs: options.syncIntervalMs,
@@ -64,8 +66,10 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
       log,
       connectServer: (makeLink, signal) =>
         connectServer({ ...address, counts: proxyAgent.counts.servers }, makeLink, signal),
-      connectDestination: (destination, signal) =>
-        connectDestination(destination, { resolver, signal, timeoutMs: times.dialTimeoutMs }),
+      connectDestination: (destination, signal) => {
+        if (descriptors.scarce) return Promise.reject(outOfDescriptors(destination, descriptors.limit));
+        return connectDestination(destination, { resolver, signal, timeoutMs: times.dialTimeoutMs });
+      },
     },
   );
   const metrics = agentMetrics(proxyAgent);

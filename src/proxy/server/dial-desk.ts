@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Descriptors } from '../ops/descriptors.ts';
 import type { Log } from '../ops/log.ts';
 import { RepeatedLine } from '../ops/repeated-line.ts';
 import type { Buffers } from '../wire/buffers.ts';
@@ -20,6 +21,7 @@ export interface DialDeskOptions {
   readonly timeoutMs: number;
   readonly buffers: Buffers;
   readonly halfCloseTimeoutMs: number;
+  readonly descriptors: Descriptors;
   accepting(): boolean;
   /** A tunnel or a dial ended: a server that waits for its last one looks again. */
   onQuiet(): void;
@@ -43,13 +45,14 @@ export class DialDesk {
   }
 
   #makeContext(): DialContext {
-    const { backends, counters, log, timeoutMs, buffers, halfCloseTimeoutMs } = this.#options;
+    const { backends, counters, log, timeoutMs, buffers, halfCloseTimeoutMs, descriptors } = this.#options;
     const { selector } = backends;
     const failures = new RepeatedLine(log, { burst: FAILED_DIALS_PRINTED });
     return {
       timeoutMs,
       buffers,
       halfCloseTimeoutMs,
+      descriptors,
       choose: (address, exclude) => found(selector.select(address, exclude)),
       chooseAfterSubstitute: (address, failed) => found(selector.selectAfterError(address, failed)),
       accepting: () => this.#options.accepting(),

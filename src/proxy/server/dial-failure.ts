@@ -72,6 +72,14 @@ export function stopping(address: string): DialFailure {
   };
 }
 
+export function outOfDescriptors(address: string, limit: number): DialFailure {
+  return {
+    reason: 'no_agent',
+    text: `dial ${address}: too many open files: the konnectivity server is at its limit of ${limit} descriptors`,
+    httpStatus: 503,
+  };
+}
+
 export function duplicateDialId(address: string): DialFailure {
   return {
     reason: 'error_response',

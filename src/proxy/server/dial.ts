@@ -1,3 +1,4 @@
+import type { Descriptors } from '../ops/descriptors.ts';
 import type { Buffers } from '../wire/buffers.ts';
 import type { CloseReason } from '../wire/close-reason.ts';
 import type { Packet } from '../wire/packet.ts';
@@ -11,6 +12,7 @@ import {
   droppedByAgent,
   duplicateDialId,
   noAgent,
+  outOfDescriptors,
   refusedByAgent,
   stopping,
 } from './dial-failure.ts';
@@ -33,6 +35,7 @@ export interface DialContext {
   readonly timeoutMs: number;
   readonly buffers: Buffers;
   readonly halfCloseTimeoutMs: number;
+  readonly descriptors: Pick<Descriptors, 'scarce' | 'limit'>;
   now(): number;
   onStart(dial: Dial): void;
   onChosen(dial: Dial, choice: Chosen<Backend>): void;
@@ -80,6 +83,10 @@ export class Dial implements BackendDial, FrontendDial {
     this.#context.onStart(this);
     if (!this.#context.accepting()) {
       this.#fail(stopping(this.address));
+      return;
+    }
+    if (this.#context.descriptors.scarce) {
+      this.#fail(outOfDescriptors(this.address, this.#context.descriptors.limit));
       return;
     }
     const choice = this.#context.choose(this.address, this.#tried);

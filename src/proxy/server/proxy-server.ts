@@ -1,3 +1,4 @@
+import { Descriptors } from '../ops/descriptors.ts';
 import type { Listener } from '../ops/listener.ts';
 import type { Log } from '../ops/log.ts';
 import { Buffers } from '../wire/buffers.ts';
@@ -55,6 +56,7 @@ export class ProxyServer {
       timeoutMs: options.times.dialTimeoutMs,
       buffers: this.buffers,
       halfCloseTimeoutMs: options.times.halfCloseTimeoutMs,
+      descriptors: new Descriptors(log.named('descriptors'), options.descriptors),
       accepting: () => !this.#stopping,
       // The end is told before the frontend has its tail to deliver.
       onQuiet: () => queueMicrotask(() => this.#wait?.look()),

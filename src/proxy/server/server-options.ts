@@ -1,4 +1,5 @@
 import type { SecureVersion } from 'node:tls';
+import type { DescriptorSource } from '../ops/descriptors.ts';
 import type { BufferBounds } from '../wire/buffers.ts';
 import { defaultProbeTimes, type ProbeTimes } from '../wire/probe.ts';
 import type { AgentAuthenticator } from './agent-authenticator.ts';
@@ -44,6 +45,8 @@ export interface ProxyServerOptions {
   readonly frontendKeepaliveMs: number;
   readonly times: ServerTimes;
   readonly bounds: BufferBounds;
+  /** Of this process, unless told. */
+  readonly descriptors?: DescriptorSource;
 }
 
 /** Time constants; tests shrink them. */
