@@ -7,6 +7,7 @@ import {
   nowMs,
   type Reading,
 } from './messages.ts';
+import { patternView } from './pattern.ts';
 import { freePort } from './ports.ts';
 import { answerCalls } from './worker.ts';
 
@@ -15,6 +16,7 @@ import { answerCalls } from './worker.ts';
 const BLOCK = Buffer.alloc(256 * 1024, 'k');
 
 let received = 0;
+let supplied = 0;
 const open = new Set<Socket>();
 let onIdle: (() => void) | undefined;
 
@@ -32,19 +34,26 @@ const behaviours: Record<DestinationMode, (socket: Socket) => void> = {
     socket.on('data', (chunk) => {
       if (request.endsWith('\n')) return;
       request += chunk.toString('latin1');
-      if (request.endsWith('\n')) supply(socket, Number(request) || Number.POSITIVE_INFINITY);
+      if (request.endsWith('\n')) supply(socket, request);
     });
     // An endless source would answer the peer's end with more bytes, for ever.
     socket.on('end', () => socket.destroy());
   },
+  // Accepted paused, and never resumed.
+  stall: () => {},
 };
 
-function supply(socket: Socket, bytes: number): void {
-  let left = bytes;
+function supply(socket: Socket, request: string): void {
+  const [bytes, seed] = request.split(' ').map(Number);
+  let left = bytes || Number.POSITIVE_INFINITY;
+  let at = 0;
   const more = (): void => {
     while (left > 0 && !socket.destroyed) {
-      const block = left < BLOCK.length ? BLOCK.subarray(0, left) : BLOCK;
+      const whole = seed === undefined ? BLOCK : patternView(seed, at, BLOCK.length);
+      const block = left < whole.length ? whole.subarray(0, left) : whole;
       left -= block.length;
+      at += block.length;
+      supplied += block.length;
       if (!socket.write(block)) break;
     }
     if (left <= 0) socket.end();
@@ -78,7 +87,7 @@ async function listen(mode: DestinationMode): Promise<number> {
   const port = await freePort(DESTINATION_HOSTS);
   await Promise.all(
     DESTINATION_HOSTS.map(async (host) => {
-      const server = createServer({ noDelay: true }, (socket) => {
+      const server = createServer({ noDelay: true, pauseOnConnect: mode === 'stall' }, (socket) => {
         count(socket);
         behaviours[mode](socket);
       });
@@ -91,11 +100,16 @@ async function listen(mode: DestinationMode): Promise<number> {
   return port;
 }
 
-let ports: DestinationPorts = { sink: 0, source: 0, echo: 0 };
+let ports: DestinationPorts = { sink: 0, source: 0, echo: 0, stall: 0 };
 
 answerCalls({
   listen: async (): Promise<DestinationPorts> => {
-    ports = { sink: await listen('sink'), source: await listen('source'), echo: await listen('echo') };
+    ports = {
+      sink: await listen('sink'),
+      source: await listen('source'),
+      echo: await listen('echo'),
+      stall: await listen('stall'),
+    };
     return ports;
   },
   listenStub: async (socketPath: string): Promise<void> => {
@@ -105,6 +119,7 @@ answerCalls({
     await listenStub(socketPath, ports, onReceived, count);
   },
   count: (): Reading => ({ count: received, atMs: nowMs() }),
+  supplied: (): Reading => ({ count: supplied, atMs: nowMs() }),
   idle: untilIdle,
   /** Cuts what is left of a cell that failed, so that the next one does not pay for it. */
   reset: async (): Promise<void> => {

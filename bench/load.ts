@@ -1,6 +1,9 @@
+import { BlackHoleDials } from './load/black-hole-dials.ts';
 import { Bulk } from './load/bulk.ts';
 import { Dials } from './load/dials.ts';
+import { Downloads } from './load/downloads.ts';
 import { Echo } from './load/echo.ts';
+import { StalledDownloads } from './load/stalled-downloads.ts';
 import type { Workload } from './load/workload.ts';
 import { type LatencySummary, type LoadOrder, nowMs, type Reading } from './messages.ts';
 import { answerCalls } from './worker.ts';
@@ -9,7 +12,7 @@ import { answerCalls } from './worker.ts';
 
 let workload: Workload | undefined;
 
-function make({ traffic, tunnels, entry, ports }: LoadOrder): Workload {
+function make({ traffic, tunnels, entry, ports, hole }: LoadOrder): Workload {
   switch (traffic) {
     case 'down':
       return new Bulk('down', { entry, tunnels, port: ports.source });
@@ -19,6 +22,15 @@ function make({ traffic, tunnels, entry, ports }: LoadOrder): Workload {
       return new Echo({ entry, tunnels, port: ports.echo });
     case 'dials':
       return new Dials({ entry, tunnels, port: ports.echo });
+    case 'stalled-frontend':
+      return new StalledDownloads({ entry, tunnels, port: ports.source });
+    case 'stalled-destination':
+      return new Bulk('up', { entry, tunnels, port: ports.stall });
+    case 'downloads':
+      return new Downloads({ entry, tunnels, port: ports.source });
+    case 'black-hole':
+      if (hole === undefined) throw new Error('the order names no black hole');
+      return new BlackHoleDials(entry, hole, tunnels);
   }
 }
 
@@ -45,6 +57,8 @@ answerCalls({
     await running.stop();
     return { ...latencies, count: running.count(), atMs: nowMs() };
   },
+  /** Those since `mark`, the last ones of a workload that was stopped included. */
+  latencies: (): LatencySummary => current().latencies(),
   destroy: (): void => {
     workload?.destroy();
     workload = undefined;

@@ -1,4 +1,4 @@
-import { BENCH_NAMES, USAGE } from './options.ts';
+import { BENCH_NAMES, ISOLATION_NAMES, USAGE } from './options.ts';
 
 const [name = '', ...args] = process.argv.slice(2);
 
@@ -7,6 +7,9 @@ if (name === 'selection') {
   await run(args);
 } else if (BENCH_NAMES.includes(name)) {
   const { run } = await import('./tunnel.ts');
+  await run(name, args);
+} else if (ISOLATION_NAMES.includes(name)) {
+  const { run } = await import('./isolation/main.ts');
   await run(name, args);
 } else {
   const asked = name === '--help' || name === '-h';

@@ -104,6 +104,7 @@ export async function measure(
       othersBusy: Math.max(0, machineMs - loadMs - destinationMs - serverMs - agentMs) / elapsedMs,
       p50Us: stopped.p50Us,
       p99Us: stopped.p99Us,
+      maxUs: stopped.maxUs,
     };
   } catch (error) {
     await load.call('destroy');

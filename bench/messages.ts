@@ -10,16 +10,39 @@ export type Entry =
 
 export type Traffic = 'down' | 'up' | 'echo' | 'dials';
 
-/** What the destination does with what it gets. A source waits for a line with the bytes wanted; 0 is endless. */
-export type DestinationMode = 'sink' | 'source' | 'echo';
+/** Load that is run beside dials, to see what it does to them. */
+export type Disturbance =
+  | 'down'
+  | 'up'
+  /** Downloads that the frontend does not read. */
+  | 'stalled-frontend'
+  /** Uploads that the destination does not read. */
+  | 'stalled-destination'
+  /** Dials to an address where connects hang. */
+  | 'black-hole'
+  /** Downloads of 5 MB, each with bytes of its own, which are compared. */
+  | 'downloads';
+
+/**
+ * What the destination does with what it gets. A source waits for a line with the bytes wanted; 0 is endless. A second
+ * number in it chooses the pattern that is sent (pattern.ts).
+ */
+export type DestinationMode = 'sink' | 'source' | 'echo' | 'stall';
 export type DestinationPorts = Readonly<Record<DestinationMode, number>>;
 
 export interface LoadOrder {
-  readonly traffic: Traffic;
+  readonly traffic: Traffic | Disturbance;
   /** Tunnels at once. */
   readonly tunnels: number;
   readonly entry: Entry;
   readonly ports: DestinationPorts;
+  /** Where connects hang; for `black-hole` only. */
+  readonly hole?: Address;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** A counter and when it was read, by the clock that all processes of a machine share. */
@@ -33,7 +56,10 @@ export interface Reading {
 export interface LatencySummary {
   readonly p50Us: number;
   readonly p99Us: number;
+  readonly maxUs: number;
 }
+
+export const NO_LATENCIES: LatencySummary = { p50Us: 0, p99Us: 0, maxUs: 0 };
 
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
@@ -44,3 +70,6 @@ export const DESTINATION_HOSTS: readonly string[] = Array.from({ length: 59 }, (
 
 /** Bytes of one message of echo and dials. */
 export const ECHO_BYTES = 64;
+
+/** Bytes of one of the concurrent downloads. */
+export const DOWNLOAD_BYTES = 5_000_000;

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { FRONTENDS, type FrontendKind } from './messages.ts';
 
 export const BENCH_NAMES = ['tunnel', 'bulk', 'echo', 'dials'];
+export const ISOLATION_NAMES = ['isolation', 'downloads'];
 
 export const USAGE = `Usage: npm run bench -- NAME [--option=value]...
 
@@ -10,6 +11,8 @@ export const USAGE = `Usage: npm run bench -- NAME [--option=value]...
   bulk        one direction as fast as it goes, down (to the frontend) and up
   echo        64 bytes there and back, over tunnels that are open already
   dials       open a tunnel, one echo, close it
+  isolation   the dials of one healthy client alone, and beside what stalls, hangs or copies
+  downloads   500 downloads of 5 MB at once, every byte compared, and dials meanwhile
 
   --serve=CMD, --agent=CMD             the pair called "ours" (default: this checkout's build)
   --peer-serve=CMD, --peer-agent=CMD   a flag-compatible pair to run beside it
@@ -18,10 +21,12 @@ export const USAGE = `Usage: npm run bench -- NAME [--option=value]...
   --only=ours|peer                     one of the two pairs
   --frontend=connect,grpc              protocols of the frontend (default: both)
   --tunnels=N,N                        tunnels at once (dials: in parallel) instead of the row's own numbers
+                                       (isolation, downloads: how many of what runs beside the dials)
   --match=TEXT                         only rows whose name contains it
   --rounds=N                           rounds (default 3)
-  --seconds=S                          length of one cell (default 2.5)
-  --warmup=S                           load before a cell is measured (default 0.5)
+  --seconds=S                          length of one cell (default 2.5; isolation: 5)
+  --warmup=S                           load before a cell is measured (default 0.5; isolation: 2)
+  --stall=S                            isolation: a dial without an answer for so long is a stall (default 5)
   --no-ceiling                         do not measure the load generator itself
   --json=FILE                          write everything that was measured to a file
 `;
@@ -44,12 +49,20 @@ export interface BenchOptions {
   readonly rounds: number;
   readonly seconds: number;
   readonly warmupSeconds: number;
+  readonly stallSeconds: number;
   readonly ceiling: boolean;
   readonly jsonFile: string | undefined;
 }
 
-/** Reads the options of the tunnel benches. @throws Error with a sentence about the option that is wrong */
-export function readOptions(args: string[]): BenchOptions {
+/**
+ * Reads the options of the benches that run pairs.
+ * @param defaults of --seconds and --warmup
+ * @throws Error with a sentence about the option that is wrong
+ */
+export function readOptions(
+  args: string[],
+  defaults: { seconds: string; warmup: string } = { seconds: '2.5', warmup: '0.5' },
+): BenchOptions {
   const { values } = parseArgs({
     args,
     options: {
@@ -64,8 +77,9 @@ export function readOptions(args: string[]): BenchOptions {
       tunnels: { type: 'string' },
       match: { type: 'string', default: '' },
       rounds: { type: 'string', default: '3' },
-      seconds: { type: 'string', default: '2.5' },
-      warmup: { type: 'string', default: '0.5' },
+      seconds: { type: 'string', default: defaults.seconds },
+      warmup: { type: 'string', default: defaults.warmup },
+      stall: { type: 'string', default: '5' },
       'no-ceiling': { type: 'boolean', default: false },
       json: { type: 'string' },
     },
@@ -93,6 +107,7 @@ export function readOptions(args: string[]): BenchOptions {
     rounds: count('rounds', values.rounds),
     seconds: positive('seconds', values.seconds),
     warmupSeconds: positive('warmup', values.warmup),
+    stallSeconds: positive('stall', values.stall),
     ceiling: !values['no-ceiling'],
     jsonFile: values.json,
   };

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 // The kernel reports these times in units of USER_HZ, which is 100 on every Linux architecture that Node runs on.
 const MS_PER_TICK = 10;
+const SYN_SENT = '02';
 
 /** CPU time of a process since its start, user and system together, in milliseconds (steps of 10). */
 export function cpuMs(pid: number): number {
@@ -28,6 +29,16 @@ export function machineCpuMs(): number {
 export function peakRssBytes(pid: number): number {
   const line = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(line?.[1] ?? 0) * 1024;
+}
+
+/** How many connects of this machine to `port` are not answered yet (SYN_SENT), over IPv4. */
+export function connecting(port: number): number {
+  const remote = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n').slice(1);
+  return lines.filter((line) => {
+    const [, , remoteAddress = '', state] = line.trim().split(/\s+/);
+    return state === SYN_SENT && remoteAddress.endsWith(remote);
+  }).length;
 }
 
 /** Makes peakRssBytes count from what the process holds now. */

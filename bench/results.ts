@@ -1,5 +1,4 @@
 import type { Sample } from './measure.ts';
-import type { Row } from './rows.ts';
 
 export type Side = 'ours' | 'peer' | 'ceiling';
 
@@ -9,8 +8,12 @@ export interface Contender {
   readonly variant: string;
 }
 
-export interface RowResult extends Contender {
-  readonly samples: readonly Sample[];
+export interface RowResult<Measured = Sample> extends Contender {
+  readonly samples: readonly Measured[];
+}
+
+interface NamedRow {
+  readonly name: string;
 }
 
 export interface Failure extends Contender {
@@ -19,11 +22,11 @@ export interface Failure extends Contender {
 }
 
 /** What all cells of a run gave. */
-export class Results {
+export class Results<Measured = Sample> {
   readonly failures: Failure[] = [];
-  readonly #byRow = new Map<string, (Contender & { samples: Sample[] })[]>();
+  readonly #byRow = new Map<string, (Contender & { samples: Measured[] })[]>();
 
-  add(row: Row, { side, variant }: Contender, sample: Sample): void {
+  add(row: NamedRow, { side, variant }: Contender, sample: Measured): void {
     const results = this.#byRow.get(row.name) ?? [];
     this.#byRow.set(row.name, results);
     let result = results.find((known) => known.side === side && known.variant === variant);
@@ -34,11 +37,11 @@ export class Results {
     result.samples.push(sample);
   }
 
-  fail(row: Row, contender: Contender, reason: string): void {
+  fail(row: NamedRow, contender: Contender, reason: string): void {
     this.failures.push({ row: row.name, ...contender, reason });
   }
 
-  of(row: Row): readonly RowResult[] {
+  of(row: NamedRow): readonly RowResult<Measured>[] {
     return this.#byRow.get(row.name) ?? [];
   }
 }

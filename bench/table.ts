@@ -27,16 +27,21 @@ ceiling: the same load without a proxy between the two. MB/s: a million bytes a 
 /** The summary as text: one line per row, aligned, with what the columns mean, and every failed cell. */
 export function formatTable(rows: readonly Row[], results: Results): string {
   const lines = [[...HEADS], ...rows.map((row) => formatRow(row, results))];
-  const widths = HEADS.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
-  const aligned = lines.map((line) =>
-    line
-      .map((text, column) =>
-        column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0),
-      )
-      .join('  '),
-  );
   const failures = results.failures.map(({ row, side, reason }) => `FAILED ${row}, ${side}: ${reason}`);
-  return [...aligned, '', NOTES, ...variantNotes(rows, results), ...failures].join('\n');
+  return [...align(lines), '', NOTES, ...variantNotes(rows, results), ...failures].join('\n');
+}
+
+/** Lines of cells with columns of one width: the first to the left, the others to the right. */
+export function align(lines: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const line of lines) {
+    line.forEach((text, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, text.length);
+    });
+  }
+  const pad = (text: string, column: number): string =>
+    column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0);
+  return lines.map((line) => line.map(pad).join('  '));
 }
 
 function formatRow(row: Row, results: Results): string[] {
@@ -72,12 +77,13 @@ function formatRate(summary: Summary | undefined): string {
 }
 
 /** Three digits, or all before the point. */
-function figure(value: number): string {
+export function figure(value: number): string {
   if (value >= 100) return value.toFixed(0);
   return value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
-function percent(share: number): string {
+/** A share as per cent. */
+export function percent(share: number): string {
   return `${(share * 100).toFixed(0)}%`;
 }
 

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { CleanUp } from './clean-up.ts';
+import { contendersOf } from './contenders.ts';
+import { describeMachine } from './machine.ts';
 import { measure, type Sample, untilReady } from './measure.ts';
 import type { Entry, FrontendKind } from './messages.ts';
-import { type BenchOptions, type PairCommands, readOptions, USAGE } from './options.ts';
+import { type BenchOptions, readOptions, USAGE } from './options.ts';
 import { Pair } from './pair.ts';
 import { makePki, type PkiFiles } from './pki.ts';
 import { Progress } from './progress.ts';
@@ -70,15 +71,6 @@ async function runRows(rows: Row[], options: BenchOptions, cleanUp: CleanUp): Pr
   return results;
 }
 
-function contendersOf({ ours, peers }: BenchOptions): { contender: Contender; commands: PairCommands }[] {
-  const all = peers.map((commands) => ({
-    contender: { side: 'peer' as const, variant: commands.extra.join(' ') },
-    commands,
-  }));
-  if (ours === undefined) return all;
-  return [{ contender: { side: 'ours', variant: ours.extra.join(' ') }, commands: ours }, ...all];
-}
-
 async function startRunners(
   frontend: FrontendKind,
   options: BenchOptions,
@@ -124,13 +116,6 @@ async function runCell(
 }
 
 function describe(rows: Row[], results: Results, options: BenchOptions): string {
-  const [cpu] = cpus();
-  const machine = {
-    cpu: cpu?.model,
-    cores: cpus().length,
-    node: process.version,
-    platform: process.platform,
-  };
   const lines = rows.map((row) => ({ ...row, unit: unitName(row.traffic), results: results.of(row) }));
-  return `${JSON.stringify({ machine, options, rows: lines, failures: results.failures }, null, 2)}\n`;
+  return `${JSON.stringify({ machine: describeMachine(), options, rows: lines, failures: results.failures }, null, 2)}\n`;
 }

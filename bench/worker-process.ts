@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url';
 import type { CleanUp } from './clean-up.ts';
 import type { AnswerMessage, CallMessage } from './worker.ts';
 
+/** The worker did not answer in time; it may still be at it. */
+export class CallTimeout extends Error {}
+
 interface Pending {
   resolve(result: unknown): void;
   reject(error: Error): void;
@@ -42,7 +45,8 @@ export class WorkerProcess {
     try {
       return (await new Promise<unknown>((resolve, reject) => {
         this.#pending.set(id, { resolve, reject });
-        timer = setTimeout(() => reject(new Error(`${name}: no answer within ${timeoutMs} ms`)), timeoutMs);
+        const reason = `${name}: no answer within ${timeoutMs} ms`;
+        timer = setTimeout(() => reject(new CallTimeout(reason)), timeoutMs);
         this.#child.send({ id, name, argument } satisfies CallMessage);
       })) as Result;
     } finally {

@@ -12,11 +12,12 @@ export interface Workers {
   readonly stubSocketPath: string;
 }
 
-export async function startWorkers(cleanUp: CleanUp): Promise<Workers> {
+/** @param name unique within the run, fit for a file name */
+export async function startWorkers(cleanUp: CleanUp, name = 'stub'): Promise<Workers> {
   const load = new WorkerProcess('load.ts', cleanUp);
   const destination = new WorkerProcess('destination.ts', cleanUp);
   const ports = await destination.call<DestinationPorts>('listen');
-  const stubSocketPath = join(cleanUp.directory, 'stub.sock');
+  const stubSocketPath = join(cleanUp.directory, `${name}.sock`);
   await destination.call('listenStub', stubSocketPath);
   return { load, destination, ports, stubSocketPath };
 }

@@ -1,4 +1,4 @@
-import type { LatencySummary } from '../messages.ts';
+import { type LatencySummary, NO_LATENCIES } from '../messages.ts';
 import type { Tunnel } from './tunnel.ts';
 import { TunnelGroup } from './tunnel-group.ts';
 import type { Workload, WorkloadTarget } from './workload.ts';
@@ -7,7 +7,10 @@ import type { Workload, WorkloadTarget } from './workload.ts';
 const BLOCK = Buffer.alloc(64 * 1024, 'k');
 const ENDLESS = Buffer.from('0\n');
 
-/** One direction as fast as it goes. `down` counts the bytes that arrive; for `up` the destination does. */
+/**
+ * One direction as fast as it goes. `down` counts the bytes that arrive; `up` those handed to the tunnels, of which the
+ * destination tells how many arrived.
+ */
 export class Bulk implements Workload {
   readonly #direction: 'down' | 'up';
   readonly #target: WorkloadTarget;
@@ -23,7 +26,11 @@ export class Bulk implements Workload {
   async start(): Promise<void> {
     const up = this.#direction === 'up';
     const pump = (tunnel: Tunnel): void => {
-      while (!this.#stopping && tunnel.send(BLOCK));
+      let more = true;
+      while (more && !this.#stopping) {
+        more = tunnel.send(BLOCK);
+        this.#bytes += BLOCK.length;
+      }
     };
     for (let i = 0; i < this.#target.tunnels; i++) {
       this.#group.open(this.#target, {
@@ -50,7 +57,7 @@ export class Bulk implements Workload {
   mark(): void {}
 
   latencies(): LatencySummary {
-    return { p50Us: 0, p99Us: 0 };
+    return NO_LATENCIES;
   }
 
   async stop(): Promise<void> {

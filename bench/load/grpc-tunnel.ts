@@ -46,6 +46,7 @@ export class GrpcTunnel implements Tunnel {
   #state: State = 'settings';
   #connectId = 0;
   #ungranted = 0;
+  #paused = false;
   #fault: string | undefined;
   // Bulk load sends the same block again and again.
   #lastBytes: Buffer | undefined;
@@ -71,7 +72,7 @@ export class GrpcTunnel implements Tunnel {
       buffer: READ_BUFFER,
       callback: (bytes: number, buffer: Uint8Array): boolean => {
         reader.push((buffer as Buffer).subarray(0, bytes));
-        return true;
+        return !this.#paused;
       },
     };
     this.#socket = connect({ path: socketPath, onread } as unknown as TcpNetConnectOpts);
@@ -95,6 +96,11 @@ export class GrpcTunnel implements Tunnel {
     let more = true;
     for (const message of this.#lastFrames) more = this.#sender.send(message);
     return more;
+  }
+
+  pause(): void {
+    // Takes effect by the answer to the read that is being handled, or to the next one.
+    this.#paused = true;
   }
 
   close(): void {

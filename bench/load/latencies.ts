@@ -8,17 +8,20 @@ const BUCKETS = 2400;
 export class Latencies {
   readonly #buckets = new Uint32Array(BUCKETS);
   #count = 0;
+  #maxUs = 0;
 
   /** Adds one duration in microseconds. */
   add(us: number): void {
     const bucket = us <= 1 ? 0 : Math.min(BUCKETS - 1, Math.floor(Math.log(us) / GROWTH));
     this.#buckets[bucket] = (this.#buckets[bucket] as number) + 1;
     this.#count++;
+    if (us > this.#maxUs) this.#maxUs = us;
   }
 
   clear(): void {
     this.#buckets.fill(0);
     this.#count = 0;
+    this.#maxUs = 0;
   }
 
   /** The duration that the given share (0 to 1) of all does not exceed, in microseconds; 0 when there are none. */
@@ -33,6 +36,6 @@ export class Latencies {
   }
 
   summary(): LatencySummary {
-    return { p50Us: this.percentile(0.5), p99Us: this.percentile(0.99) };
+    return { p50Us: this.percentile(0.5), p99Us: this.percentile(0.99), maxUs: this.#maxUs };
   }
 }

@@ -12,6 +12,7 @@ export class SocketTunnel implements Tunnel {
   /** The answer's head as far as it came; undefined once the tunnel is open. */
   #head: string | undefined = '';
   #closing = false;
+  #paused = false;
   #fault: string | undefined;
 
   /** @param target what to send in a CONNECT; none means that the socket leads to the destination */
@@ -25,7 +26,7 @@ export class SocketTunnel implements Tunnel {
       buffer: READ_BUFFER,
       callback: (bytes: number, buffer: Uint8Array): boolean => {
         this.#read((buffer as Buffer).subarray(0, bytes));
-        return true;
+        return !this.#paused;
       },
     };
     this.#socket = connect({ ...where, noDelay: true, onread } as unknown as TcpNetConnectOpts);
@@ -46,6 +47,11 @@ export class SocketTunnel implements Tunnel {
 
   send(bytes: Buffer): boolean {
     return this.#socket.write(bytes);
+  }
+
+  pause(): void {
+    // Takes effect by the answer to the read that is being handled, or to the next one.
+    this.#paused = true;
   }
 
   close(): void {

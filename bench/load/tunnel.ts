@@ -1,4 +1,4 @@
-import { DESTINATION_HOSTS, type Entry } from '../messages.ts';
+import { type Address, DESTINATION_HOSTS, type Entry } from '../messages.ts';
 import { GrpcTunnel } from './grpc-tunnel.ts';
 import { SocketTunnel } from './socket-tunnel.ts';
 
@@ -18,6 +18,8 @@ export interface TunnelHandler {
 export interface Tunnel {
   /** False: wait for onDrain. The bytes must not be changed afterwards. */
   send(bytes: Buffer): boolean;
+  /** Reads nothing more, for good. */
+  pause(): void;
   /** Ends the tunnel as its protocol wants it; onClosed follows. */
   close(): void;
   /** Cuts it. */
@@ -30,6 +32,11 @@ let nextHost = 0;
 export function openTunnel(entry: Entry, port: number, handler: TunnelHandler): Tunnel {
   const host = DESTINATION_HOSTS[nextHost] as string;
   nextHost = (nextHost + 1) % DESTINATION_HOSTS.length;
+  return openTunnelTo(entry, { host, port }, handler);
+}
+
+/** Opens a tunnel to one address. */
+export function openTunnelTo(entry: Entry, { host, port }: Address, handler: TunnelHandler): Tunnel {
   switch (entry.kind) {
     case 'direct':
       return new SocketTunnel({ host, port }, undefined, handler);

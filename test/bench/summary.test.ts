@@ -12,7 +12,7 @@ const ROW: Row = { name: 'grpc echo x1', traffic: 'echo', frontend: 'grpc', tunn
 function sample(rate: number): Sample {
   const cpu = { serverCpuUs: rate / 10, agentCpuUs: 1, loadBusy: 0.5, destinationBusy: 0.25, othersBusy: 0 };
   const memory = { serverPeakRssBytes: 1e6, agentPeakRssBytes: 2e6 };
-  return { rate, ...cpu, ...memory, p50Us: 10, p99Us: 20 };
+  return { rate, ...cpu, ...memory, p50Us: 10, p99Us: 20, maxUs: 30 };
 }
 
 test('the median of three rounds is the middle one, whatever order they came in', () => {

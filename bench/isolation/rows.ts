@@ -1,0 +1,65 @@
+import { type Disturbance, FRONTENDS, type FrontendKind } from '../messages.ts';
+import type { BenchOptions } from '../options.ts';
+
+/** What a row must show. Ratios are of p99. */
+export type Goal =
+  | { readonly kind: 'to-alone'; readonly atMost: number }
+  | { readonly kind: 'to-peer'; readonly atMost: number }
+  | { readonly kind: 'absolute'; readonly p99Ms: number; readonly memoryMb: number };
+
+/** One line of the table: the dials of one healthy client, and what runs beside them. */
+export interface IsolationRow {
+  readonly name: string;
+  readonly frontend: FrontendKind;
+  readonly beside: Disturbance | undefined;
+  /** How many tunnels or dials run beside. */
+  readonly tunnels: number;
+  readonly goal: Goal | undefined;
+}
+
+interface Kind {
+  readonly bench: 'isolation' | 'downloads';
+  readonly beside: Disturbance | undefined;
+  readonly title: string;
+  readonly tunnels: number;
+  readonly goal: Goal | undefined;
+}
+
+const STALLED: Goal = { kind: 'to-alone', atMost: 2 };
+const COPIES: Goal = { kind: 'to-peer', atMost: 0.3 };
+const DOWNLOADS: Goal = { kind: 'absolute', p99Ms: 500, memoryMb: 250 };
+
+const KINDS: readonly Kind[] = [
+  { bench: 'isolation', beside: undefined, title: 'alone', tunnels: 0, goal: undefined },
+  { bench: 'isolation', beside: 'stalled-frontend', title: 'stalled frontend', tunnels: 1, goal: STALLED },
+  {
+    bench: 'isolation',
+    beside: 'stalled-destination',
+    title: 'stalled destination',
+    tunnels: 1,
+    goal: STALLED,
+  },
+  { bench: 'isolation', beside: 'black-hole', title: 'black-hole dials', tunnels: 500, goal: STALLED },
+  { bench: 'isolation', beside: 'down', title: 'copies down', tunnels: 8, goal: COPIES },
+  { bench: 'isolation', beside: 'up', title: 'copies up', tunnels: 8, goal: COPIES },
+  { bench: 'downloads', beside: 'downloads', title: 'downloads', tunnels: 500, goal: DOWNLOADS },
+];
+
+/** The rows of `isolation` or `downloads`, in the order in which they run. */
+export function isolationRows(
+  bench: string,
+  options: Pick<BenchOptions, 'frontends' | 'tunnels' | 'match'>,
+): IsolationRow[] {
+  const kinds = KINDS.filter((kind) => kind.bench === bench);
+  return FRONTENDS.filter((frontend) => options.frontends.includes(frontend))
+    .flatMap((frontend) =>
+      kinds.flatMap(({ beside, title, tunnels: own, goal }) => {
+        const numbers = beside === undefined ? [own] : (options.tunnels ?? [own]);
+        return numbers.map((tunnels) => {
+          const name = beside === undefined ? `${frontend} alone` : `${frontend} beside ${tunnels} ${title}`;
+          return { name, frontend, beside, tunnels, goal };
+        });
+      }),
+    )
+    .filter((row) => row.name.includes(options.match));
+}
