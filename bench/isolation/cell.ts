@@ -16,7 +16,7 @@ import type { IsolationSample } from './sample.ts';
 const SETTLE_MS = 1000;
 const START_TIMEOUT_MS = 30_000;
 /** For all downloads together; a pair that needs longer stands still. */
-const DOWNLOADS_TIMEOUT_MS = 120_000;
+const DOWNLOADS_TIMEOUT_MS = 240_000;
 const HOLE_HOST = '127.0.0.99';
 
 /** Load and destination of the healthy client, and those of what runs beside it: no process measures its own load. */

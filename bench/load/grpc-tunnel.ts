@@ -145,7 +145,7 @@ export class GrpcTunnel implements Tunnel {
     if ((flags & Flag.PADDED) !== 0) this.#fail('padded frames are not understood');
     if (this.#ungranted >= WINDOW_BYTES / 4) {
       const grants = [windowUpdate(0, this.#ungranted), windowUpdate(STREAM_ID, this.#ungranted)];
-      this.#socket.write(Buffer.concat(grants));
+      this.#write(Buffer.concat(grants));
       this.#ungranted = 0;
     }
     if ((flags & Flag.END_STREAM) !== 0) this.#leave();
@@ -157,7 +157,7 @@ export class GrpcTunnel implements Tunnel {
         if ((flags & Flag.ACK) === 0) this.#onSettings(payload);
         break;
       case FrameType.PING:
-        if ((flags & Flag.ACK) === 0) this.#socket.write(frame(FrameType.PING, Flag.ACK, 0, payload));
+        if ((flags & Flag.ACK) === 0) this.#write(frame(FrameType.PING, Flag.ACK, 0, payload));
         break;
       case FrameType.WINDOW_UPDATE:
         this.#sender.grant(streamId, payload.readUInt32BE(0));
@@ -182,6 +182,11 @@ export class GrpcTunnel implements Tunnel {
       this.#sender.send(encodeFrame(dialRequest(randomDialId(), this.#target)));
     }
     this.#socket.uncork();
+  }
+
+  /** What the connection itself asks for; nothing once we said good-bye, though the peer may still ping. */
+  #write(bytes: Buffer): void {
+    if (!this.#socket.writableEnded) this.#socket.write(bytes);
   }
 
   /** The call is over, or the destination gone: says good-bye to the connection. */
