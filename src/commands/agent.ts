@@ -122,6 +122,7 @@ function serverAddress(options: AgentOptions, timeoutMs: number): ServerAddress 
     credentials: () => {
       lastError = undefined;
       return channelCredentials(load(), {
+        alpn: options.server.alpn,
         onError: (error) => {
           lastError = error;
         },

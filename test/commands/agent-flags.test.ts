@@ -72,6 +72,7 @@ describe('the flags of agent', () => {
         host: '127.0.0.1',
         port: 8091,
         tls: { certFile: '', keyFile: '', caFile: '/tls/ca.crt' },
+        alpn: [],
         tokenFile: '',
         keepaliveMs: 3_600_000,
       },
@@ -104,6 +105,13 @@ describe('the flags of agent', () => {
         addDirHeader: false,
       },
     });
+  });
+
+  test('application protocols are offered beside h2, which always is', () => {
+    assert.deepEqual(run([...LEAST, '--alpn-proto=konnectivity,h2', '--alpn-proto=x']).options.server.alpn, [
+      'konnectivity',
+      'x',
+    ]);
   });
 
   test('certificate, key and token are handed on', () => {
@@ -301,11 +309,9 @@ const REFUSALS: readonly (readonly [string, readonly string[], readonly string[]
     ],
   ],
   [
-    'further application protocols',
-    [...LEAST, '--alpn-proto=konnectivity,x'],
-    [
-      '--alpn-proto=konnectivity,x is not supported by this version; give the proxy servers an address or name of their own instead',
-    ],
+    'an application protocol that is none',
+    [...LEAST, '--alpn-proto=konnectivity,a b'],
+    ['--alpn-proto has "a b", which names no protocol; give names such as konnectivity'],
   ],
   [
     'a bad label selector',
@@ -343,10 +349,6 @@ describe('agent refuses', () => {
       assert.match(found[0] ?? '', new RegExp(`^--${name} is a flag of another distribution; .*remove it`));
     });
   }
-
-  test('nothing when what is not supported is given its default', () => {
-    assert.deepEqual(lines([...LEAST, '--alpn-proto=']), []);
-  });
 });
 
 describe('help and docs of agent', () => {

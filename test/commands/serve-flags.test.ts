@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { agentFlags } from '../../src/commands/flags/agent-flags.ts';
 import { formatFlagHelp } from '../../src/commands/flags/flag-help.ts';
 import { flagsDocument } from '../../src/commands/flags/flags-document.ts';
 import { serveFlags } from '../../src/commands/flags/serve-flags.ts';
@@ -294,7 +293,6 @@ describe('help and docs of serve', () => {
     const text = formatFlagHelp('it', serveFlags, 200);
     assert.match(text, /--mode string +protocol of the frontend; grpc or http-connect \(default grpc\)\n/);
     assert.match(text, /--xfr-channel-size int .*\(default 10\) \[no meaning here\]\n/);
-    assert.match(formatFlagHelp('it', agentFlags, 200), /--alpn-proto .*\[not supported by this version\]\n/);
   });
 
   test('docs/FLAGS.md is what the definitions make', () => {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CIPHER_SUITE_NAMES } from '../../src/commands/flags/go-tls-names.ts';
-import { serveFlags } from '../../src/commands/flags/serve-flags.ts';
 import { parseServe } from '../../src/commands/flags/validate-serve.ts';
-import { pureEnvironment, refusalLines, withStatus } from './flag-setup.ts';
+import { pureEnvironment, refusalLines } from './flag-setup.ts';
 
 const AGENT_SIDE = ['--cluster-cert=/tls/c.crt', '--cluster-key=/tls/c.key', '--cluster-ca-cert=/tls/a.ca'];
 const UNIX = ['--uds-name=/run/k.sock', '--server-port=0', ...AGENT_SIDE];
@@ -304,20 +303,5 @@ describe('serve refuses', () => {
 
   test('no server ID, whatever it is, without the lease controller', () => {
     assert.deepEqual(lines([...UNIX, '--server-id=Master_1', '--lease-namespace=a/b']), []);
-  });
-
-  test('nothing when what is not supported is given its default', () => {
-    assert.deepEqual(lines([...UNIX, '--agent-namespace=']), []);
-  });
-
-  test('every flag that this version does not support, as soon as it says something', () => {
-    for (const name of withStatus(serveFlags, 'not-yet')) {
-      const { kind } = serveFlags[name as keyof typeof serveFlags];
-      const flag = kind === 'bool' ? `--${name}=true` : `--${name}=x`;
-      assert.match(
-        lines([...UNIX, flag]).join('\n'),
-        new RegExp(`${flag} is not supported by this version; \\S`),
-      );
-    }
   });
 });

@@ -6,7 +6,6 @@ import {
   file,
   inGroup,
   int,
-  notYet,
   ours,
   string,
   strings,
@@ -30,10 +29,9 @@ export const agentFlags = {
     'service-account-token-path': file(
       'file with the service account token that is sent to the servers; read again for every attempt to connect',
     ),
-    'alpn-proto': {
-      ...strings('TLS application protocols that are offered beside h2'),
-      ...notYet('give the proxy servers an address or name of their own instead'),
-    },
+    'alpn-proto': strings(
+      'TLS application protocols that are offered beside h2, for balancers that route by them',
+    ),
     'keepalive-time': duration('1h', 'HTTP/2 ping to a server after this time without traffic'),
   }),
   ...inGroup('Identity', {

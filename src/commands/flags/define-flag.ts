@@ -53,10 +53,5 @@ export function accepted(why: string) {
   return { status: 'accepted', why } as const;
 }
 
-/** Refused unless it has its default value, and what to do instead. */
-export function notYet(why: string) {
-  return { status: 'not-yet', why } as const;
-}
-
 /** A flag that upstream does not have. */
 export const ours = { ours: true } as const;

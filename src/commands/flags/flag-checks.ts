@@ -1,6 +1,6 @@
 import { Fault } from '../../proxy/ops/fault.ts';
 import type { FaultCode } from '../../proxy/ops/fault-code.ts';
-import { defaultText, type FlagTable } from './flag-definition.ts';
+import type { FlagTable } from './flag-definition.ts';
 import type { FlagEnvironment } from './flag-environment.ts';
 import { LONGEST_TIMER_MS } from './go-duration.ts';
 
@@ -90,15 +90,6 @@ export class FlagChecks {
       if (definition.kind !== 'string' || definition.file !== true || !this.has(name)) continue;
       if (environment.fileExists(this.#values[name] as string)) continue;
       this.refuse('file-missing', `${this.shown(name)} is a file that does not exist`, 'check the path');
-    }
-  }
-
-  /** Refuses what this version does not have and must not ignore. */
-  notYet(table: FlagTable): void {
-    for (const [name, definition] of Object.entries(table)) {
-      if (definition.status !== 'not-yet') continue;
-      if (String(this.#values[name]) === defaultText(definition)) continue;
-      this.refuse('flag-not-yet', `${this.shown(name)} is not supported by this version`, definition.why);
     }
   }
 }

@@ -3,9 +3,7 @@ export type FlagStatus =
   /** It does what it says. */
   | { readonly status: 'works' }
   /** Taken so that an upstream argument list can stay as it is; without meaning here, which is logged once. */
-  | { readonly status: 'accepted'; readonly why: string }
-  /** Refused unless it has its default value: ignoring it would weaken trust or change routing. */
-  | { readonly status: 'not-yet'; readonly why: string };
+  | { readonly status: 'accepted'; readonly why: string };
 
 interface Described {
   /** The heading under which help and docs list it. */

@@ -40,7 +40,6 @@ function description(definition: FlagDefinition): string {
   }
   if (!isEmptyDefault(definition)) text += ` (default ${defaultText(definition)})`;
   if (definition.status === 'accepted') text += ' [no meaning here]';
-  if (definition.status === 'not-yet') text += ' [not supported by this version]';
   return text;
 }
 

@@ -21,7 +21,6 @@ Whatever is refused ends the process with exit code 1 and one line for each thin
 |---|---|
 | works | it does what it says |
 | accepted without meaning | taken and checked, without effect; said once in the log at verbosity 1 |
-| refused | any value but the default ends the start: ignoring it would weaken trust or change routing |
 
 Upstream: \`same\` default, another default, or \`none\` when upstream has no such flag.`;
 

@@ -35,8 +35,6 @@ function status(definition: FlagDefinition): string {
       return 'works';
     case 'accepted':
       return 'accepted without meaning';
-    case 'not-yet':
-      return 'refused';
   }
 }
 

@@ -27,6 +27,8 @@ export interface AgentOptions {
     readonly port: number;
     /** Certificate and key may be empty. */
     readonly tls: { readonly certFile: string; readonly keyFile: string; readonly caFile: string };
+    /** Offered beside h2. */
+    readonly alpn: readonly string[];
     /** File with the token to send; empty for none. */
     readonly tokenFile: string;
     /** HTTP/2 pings; at least 10 seconds, as gRPC in Go has it. */
@@ -82,7 +84,7 @@ export function parseAgent(argv: readonly string[], environment: FlagEnvironment
   if (refusals.length > 0) throw new FlagRefusals(refusals);
   const agentId = values['agent-id'] || environment.env.PROXY_AGENT_ID || environment.newId();
   const checks = new FlagChecks(values);
-  checkServer(checks);
+  checkServer(checks, values);
   checkSync(checks, values);
   checkIdentifiers(checks, values['agent-identifiers']);
   checkSelector(checks, 'lease-label-selector', values['lease-label-selector']);
@@ -96,7 +98,6 @@ export function parseAgent(argv: readonly string[], environment: FlagEnvironment
   checkLog(checks, values);
   checks.contentionProfiling();
   checks.files(agentFlags, environment);
-  checks.notYet(agentFlags);
   if (checks.refusals.length > 0) throw new FlagRefusals(checks.refusals);
   return {
     kind: 'run',
@@ -109,7 +110,7 @@ export function parseAgent(argv: readonly string[], environment: FlagEnvironment
   };
 }
 
-function checkServer(checks: FlagChecks): void {
+function checkServer(checks: FlagChecks, values: AgentValues): void {
   if (!checks.has('ca-cert')) {
     const message = '--ca-cert is empty, and without it no server can be trusted';
     checks.refuse('ca-missing', message, 'give the CA that signs the certificates of the servers');
@@ -120,6 +121,14 @@ function checkServer(checks: FlagChecks): void {
       'flag-value',
       '--proxy-server-host is empty',
       'give the name or address of the proxy servers',
+    );
+  }
+  for (const name of values['alpn-proto']) {
+    if (/^[\x21-\x7e]{1,255}$/.test(name)) continue;
+    checks.refuse(
+      'flag-value',
+      `--alpn-proto has ${JSON.stringify(name)}, which names no protocol`,
+      'give names such as konnectivity',
     );
   }
   checks.portBetween('proxy-server-port', 1, 65535);
@@ -179,6 +188,7 @@ function agentOptions(values: AgentValues, agentId: string): AgentOptions {
       host: bareHost(values['proxy-server-host']),
       port: values['proxy-server-port'],
       tls: { certFile: values['agent-cert'], keyFile: values['agent-key'], caFile: values['ca-cert'] },
+      alpn: values['alpn-proto'].filter((name) => name !== 'h2'),
       tokenFile: values['service-account-token-path'],
       keepaliveMs: timerMs(Math.max(values['keepalive-time'], KEEPALIVE_MIN_MS)),
     },

@@ -49,7 +49,6 @@ export function parseServe(argv: readonly string[], environment: FlagEnvironment
   }
   checks.contentionProfiling();
   checks.files(serveFlags, environment);
-  checks.notYet(serveFlags);
   if (checks.refusals.length > 0) throw new FlagRefusals(checks.refusals);
   return {
     kind: 'run',

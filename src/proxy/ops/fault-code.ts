@@ -10,7 +10,6 @@ export const faultCodes = [
   'flag-label',
   'flag-strategies',
   'flag-tls',
-  'flag-not-yet',
   'file-missing',
   'file-unreadable',
   'file-too-large',
