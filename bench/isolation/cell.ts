@@ -14,6 +14,7 @@ import type { IsolationSample } from './sample.ts';
 
 /** Between the begin of what runs beside and the first dial that counts: until then buffers may still fill. */
 const SETTLE_MS = 1000;
+const PENDING_PAUSE_MS = 100;
 const START_TIMEOUT_MS = 30_000;
 /** For all downloads together; a pair that needs longer stands still. */
 const DOWNLOADS_TIMEOUT_MS = 240_000;
@@ -88,6 +89,7 @@ async function measureCell(
     stalled = !(await inTime(beside.load.call('stop', undefined, DOWNLOADS_TIMEOUT_MS)));
     figure = (performance.now() - beginMs) / 1000;
   } else {
+    if (hole) await untilPending(hole.port, row.tunnels);
     await delay(SETTLE_MS);
     await healthy.load.call('mark');
     const before = await moved(row, beside);
@@ -107,6 +109,17 @@ async function measureCell(
   };
   if (stalled) return { outcome: 'stalled', ...common };
   return { outcome: 'measured', ...common, ...(await healthy.load.call<LatencySummary>('latencies')) };
+}
+
+/** Waits until the agent's connects hang: how fast many dials are taken in is another question than what they hold up. */
+async function untilPending(port: number, connects: number): Promise<void> {
+  const beginMs = performance.now();
+  while (connecting(port) < connects) {
+    if (performance.now() - beginMs > START_TIMEOUT_MS) {
+      throw new Error(`only ${connecting(port)} of ${connects} connects hang`);
+    }
+    await delay(PENDING_PAUSE_MS);
+  }
 }
 
 /** Bytes that the sending end of what runs beside got rid of: none move in what is stalled. */

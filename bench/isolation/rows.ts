@@ -51,15 +51,19 @@ export function isolationRows(
   options: Pick<BenchOptions, 'frontends' | 'tunnels' | 'match'>,
 ): IsolationRow[] {
   const kinds = KINDS.filter((kind) => kind.bench === bench);
-  return FRONTENDS.filter((frontend) => options.frontends.includes(frontend))
-    .flatMap((frontend) =>
-      kinds.flatMap(({ beside, title, tunnels: own, goal }) => {
-        const numbers = beside === undefined ? [own] : (options.tunnels ?? [own]);
-        return numbers.map((tunnels) => {
-          const name = beside === undefined ? `${frontend} alone` : `${frontend} beside ${tunnels} ${title}`;
-          return { name, frontend, beside, tunnels, goal };
-        });
-      }),
-    )
-    .filter((row) => row.name.includes(options.match));
+  return (
+    FRONTENDS.filter((frontend) => options.frontends.includes(frontend))
+      .flatMap((frontend) =>
+        kinds.flatMap(({ beside, title, tunnels: own, goal }) => {
+          const numbers = beside === undefined ? [own] : (options.tunnels ?? [own]);
+          return numbers.map((tunnels) => {
+            const name =
+              beside === undefined ? `${frontend} alone` : `${frontend} beside ${tunnels} ${title}`;
+            return { name, frontend, beside, tunnels, goal };
+          });
+        }),
+      )
+      // Without the dials alone there is nothing to compare with.
+      .filter((row) => row.name.includes(options.match) || row.beside === undefined)
+  );
 }

@@ -49,6 +49,13 @@ test('another number of tunnels is that of what runs beside, and alone stays one
   );
 });
 
+test('a choice of rows keeps the dials alone, with which they are compared', () => {
+  assert.deepEqual(
+    rows('copies up').map((row) => row.name),
+    ['connect alone', 'connect beside 8 copies up'],
+  );
+});
+
 test('a row counts the median of its latencies and the largest of its memory', () => {
   const summary = summaryOf(sample(30), sample(10, { agentPeakRssBytes: 200e6 }), sample(20));
   assert.equal(summary.latency?.p99Us, 20_000);
