@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connectTo, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { describe, it } from 'node:test';
+import type { TunnelMode } from '../../src/proxy/client/tunnel-server.ts';
+import { openBlackHole } from '../peers/black-hole.ts';
+import { deferred } from '../peers/deferred.ts';
+import { noSocketsLeft, openSockets, until } from '../peers/sockets-left.ts';
+import { type Destination, startDestination, startTunnel, type TestTunnel } from '../peers/tunnel.ts';
+
+const MIB = 1024 * 1024;
+/** So much waits for a reader only when the kernel's buffers before it are full. */
+const WAITING = 128 * 1024;
+const MODES = ['http-connect', 'grpc'] as const;
+
+/** Runs a test on a server with one agent, and checks that nothing stays of it. */
+async function through(run: (tunnels: TestTunnel) => Promise<void>): Promise<void> {
+  const before = openSockets();
+  const tunnels = await startTunnel();
+  const { server } = tunnels.server;
+  const agent = tunnels.agents.get('a')?.agent;
+  try {
+    await run(tunnels);
+    await until(() => server.counters.establishedTunnels + server.counters.pendingDials === 0, 'no tunnel');
+    await until(() => server.counters.grpcFrontends + server.counters.connectFrontends === 0, 'no client');
+    await until(() => agent?.counts.openEndpoints === 0, 'no endpoint');
+    assert.equal(server.buffers.heldBytes + server.buffers.promisedBytes, 0);
+    assert.equal((agent?.buffers.heldBytes ?? 0) + (agent?.buffers.promisedBytes ?? 0), 0);
+  } finally {
+    await tunnels.close();
+  }
+  await noSocketsLeft(before);
+}
+
+const echo = (): Promise<Destination> => startDestination((socket) => socket.pipe(socket));
+
+/** Sends a word through an open tunnel and reads it back. */
+async function answers(tunnel: Duplex, word: string): Promise<void> {
+  tunnel.write(word);
+  let heard = '';
+  while (heard.length < word.length) {
+    const chunk: Buffer | null = tunnel.read();
+    if (chunk === null) await once(tunnel, 'readable');
+    else heard += chunk.toString();
+  }
+  assert.equal(heard, word);
+}
+
+for (const mode of MODES) {
+  describe(`beside others by ${mode}`, () => {
+    it('a client that stops reading stalls its own tunnel alone, and leaves the agent as new', () =>
+      through(async (tunnels) => {
+        const good = await echo();
+        const sender = deferred<Socket>();
+        const flood = await startDestination((socket) => {
+          socket.write(Buffer.alloc(64 * MIB));
+          sender.resolve(socket);
+        });
+        const alive = await tunnels.dial(mode, good.address);
+        const stuck = await tunnels.dial(mode, flood.address);
+        const socket = await sender.promise;
+        await until(() => tunnels.server.server.buffers.heldBytes > WAITING, 'bytes wait for the client');
+        await answers(alive, 'as before');
+        assert.ok(socket.writableLength > 16 * MIB, 'what nobody reads stays with its sender');
+        const closed = new Promise((resolve) => socket.once('close', resolve));
+        stuck.destroy();
+        await closed;
+        await answers(alive, 'and after it');
+        const next = await tunnels.dial(mode, good.address);
+        await answers(next, 'a new one, too');
+        for (const one of [alive, next]) one.destroy();
+        for (const one of [good, flood]) one.close();
+      }));
+
+    it('a destination that stops reading stalls its own tunnel alone, and leaves the agent as new', () =>
+      through(async (tunnels) => {
+        const good = await echo();
+        const deaf = await startDestination((socket) => socket.pause());
+        const alive = await tunnels.dial(mode, good.address);
+        const stuck = await tunnels.dial(mode, deaf.address);
+        const upload = Buffer.alloc(64 * 1024);
+        for (let i = 0; i < 1024; i++) stuck.write(upload);
+        const agent = tunnels.agents.get('a')?.agent;
+        await until(() => (agent?.buffers.heldBytes ?? 0) > WAITING, 'bytes wait for the destination');
+        await answers(alive, 'as before');
+        assert.ok(stuck.writableLength > 16 * MIB, 'what nobody reads stays with its sender');
+        stuck.destroy();
+        deaf.close();
+        await answers(alive, 'and after it');
+        const next = await tunnels.dial(mode, good.address);
+        await answers(next, 'a new one, too');
+        for (const one of [alive, next]) one.destroy();
+        good.close();
+      }));
+  });
+}
+
+it('500 dials of a black hole delay no other, and end when their clients go', () =>
+  through(async (tunnels) => {
+    const hole = await openBlackHole('127.0.0.1');
+    const good = await echo();
+    const clients = Array.from({ length: 500 }, () => {
+      const client = connectTo(tunnels.server.connectPath);
+      client.on('error', () => {}).write(`CONNECT 127.0.0.1:${hole.port} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      return client;
+    });
+    const agent = tunnels.agents.get('a')?.agent;
+    await until(() => agent?.status.pendingDials === 500, 'all 500 are being connected');
+    for (const mode of MODES) {
+      const tunnel = await tunnels.dial(mode, good.address);
+      await answers(tunnel, 'at once');
+      tunnel.destroy();
+    }
+    assert.equal(agent?.status.pendingDials, 500);
+    for (const client of clients) client.destroy();
+    await until(() => agent?.status.pendingDials === 0, 'the connects are given up');
+    good.close();
+    await hole.close();
+  }));
+
+it('200 downloads that are broken off leave nothing, and the next one works at once', () =>
+  through(async (tunnels) => {
+    const bytes = Buffer.alloc(4 * MIB);
+    const flood = await startDestination((socket) => {
+      socket.write(bytes);
+    });
+    const whole = Buffer.alloc(4 * MIB, 'whole');
+    const good = await startDestination((socket) => socket.end(whole));
+    const readLittle = async (mode: TunnelMode): Promise<void> => {
+      for (let i = 0; i < 50; i++) {
+        const tunnel = await tunnels.dial(mode, flood.address);
+        await once(tunnel, 'readable');
+        tunnel.read();
+        tunnel.destroy();
+      }
+    };
+    await Promise.all([...MODES, ...MODES].map(readLittle));
+    const chunks: Buffer[] = [];
+    for await (const chunk of await tunnels.dial('http-connect', good.address)) chunks.push(chunk);
+    assert.ok(Buffer.concat(chunks).equals(whole));
+    for (const one of [flood, good]) one.close();
+  }));
