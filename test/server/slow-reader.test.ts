@@ -16,7 +16,7 @@ let tunnels: TestTunnel | undefined;
 
 afterEach(async () => {
   await tunnels?.close();
-  assert.equal(tunnels?.server.server.buffers.heldBytes ?? 0, 0);
+  assert.equal(Math.round(tunnels?.server.server.buffers.heldBytes ?? 0), 0);
   tunnels = undefined;
 });
 

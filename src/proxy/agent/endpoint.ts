@@ -6,7 +6,7 @@ import { Inflow } from '../wire/flow.ts';
 import type { Link } from '../wire/link.ts';
 import { closeResponse, window } from '../wire/packets.ts';
 import { TunnelSender } from '../wire/tunnel-sender.ts';
-import { WriteQueue } from './write-queue.ts';
+import { WriteQueue } from '../wire/write-queue.ts';
 
 /** The stream to the server, as an endpoint sees it. */
 export interface EndpointCarrier {

@@ -6,6 +6,7 @@ import { type CloseReason, isAbnormal } from '../wire/close-reason.ts';
 import { encodeFrame } from '../wire/encode.ts';
 import type { Packet } from '../wire/packet.ts';
 import { dialRequest } from '../wire/packets.ts';
+import { WriteQueue } from '../wire/write-queue.ts';
 import { established, refusal } from './connect-answer.ts';
 import { parseConnectHead } from './connect-head.ts';
 import type { DialFailure } from './dial-failure.ts';
@@ -48,12 +49,14 @@ export class ConnectFrontend implements Frontend {
   readonly kind = 'http-connect';
   readonly client: string;
   readonly #socket: Socket;
+  readonly #queue: WriteQueue;
   readonly #options: ConnectFrontendOptions;
   readonly #intake: SocketIntake;
   #state: State;
 
   constructor(socket: Socket, options: ConnectFrontendOptions) {
     this.#socket = socket;
+    this.#queue = new WriteQueue(socket);
     this.#options = options;
     this.client = options.client;
     this.#intake = new SocketIntake(socket, options.times, options.buffers);
@@ -64,13 +67,15 @@ export class ConnectFrontend implements Frontend {
     this.#state = { name: 'head', timer, bytes: Buffer.alloc(0) };
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
     socket.on('drain', () => {
-      options.writes.drained();
+      this.#queue.drained();
+      if (!socket.writableNeedDrain) options.writes.drained();
       if (this.#state.name === 'established') this.#state.tunnel.frontendDrained();
     });
     socket.on('end', () => this.#onEof());
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       this.#leave('frontend-lost');
+      this.#queue.clear();
       options.onEnd();
     });
   }
@@ -81,13 +86,13 @@ export class ConnectFrontend implements Frontend {
 
   get bufferedBytes(): number {
     const held = this.#state.name === 'established' ? this.#state.hold.bytes : 0;
-    return held + this.#socket.writableLength;
+    return held + this.#queue.bufferedBytes;
   }
 
   dialed(tunnel: FrontendTunnel, _response: Packet): void {
     const state = this.#state;
     if (state.name !== 'dialling') return;
-    this.#socket.write(established);
+    this.#queue.write(established);
     const hold = new Hold(this.#options.holdMs, () => tunnel.frontendDrained());
     this.#state = { name: 'established', tunnel, hold };
     this.#intake.open((chunk) => tunnel.fromFrontend(chunk));
@@ -108,7 +113,7 @@ export class ConnectFrontend implements Frontend {
   }
 
   #write(data: Buffer): void {
-    this.#options.writes.wrote(this.#socket.write(data));
+    this.#options.writes.wrote(this.#queue.write(data));
   }
 
   closed(reason: CloseReason, _error: string): void {
@@ -207,9 +212,10 @@ export class ConnectFrontend implements Frontend {
   #finish(last?: Buffer): void {
     const socket = this.#socket;
     socket.resume();
-    let left = socket.writableLength;
+    let left = this.#queue.bufferedBytes;
     const linger = setInterval(() => {
-      if (socket.writableLength > 0 && socket.writableLength < left) left = socket.writableLength;
+      const now = this.#queue.bufferedBytes;
+      if (now > 0 && now < left) left = now;
       else socket.destroy();
     }, this.#options.times.lingerMs);
     socket.once('close', () => clearInterval(linger));
@@ -218,8 +224,8 @@ export class ConnectFrontend implements Frontend {
       if (socket.readableEnded) socket.destroy();
       else socket.once('end', () => socket.destroy());
     });
-    if (last === undefined) socket.end();
-    else socket.end(last);
+    if (last !== undefined) this.#queue.write(last);
+    this.#queue.end(() => {});
   }
 
   /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { WriteQueue } from '../../src/proxy/agent/write-queue.ts';
+import { WriteQueue } from '../../src/proxy/wire/write-queue.ts';
 import { DestinationServer, readAll } from '../peers/destination-server.ts';
 
 const TOTAL = 16 * 1024 * 1024;

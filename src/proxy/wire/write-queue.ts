@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 const BATCH_BYTES = 64 * 1024;
 
 /**
- * What waits for a destination. Node hands all that a socket has buffered to the kernel as one write, and tells
- * nothing of it until the whole is taken; here it goes in small pieces, so that a slow destination can be told from
+ * What waits for the socket of a destination or a client. Node hands all that a socket has buffered to the kernel as one write, and tells
+ * nothing of it until the whole is taken; here it goes in small pieces, so that a slow reader can be told from
  * one that takes nothing, and grants follow what it takes.
  */
 export class WriteQueue {
@@ -24,13 +24,12 @@ export class WriteQueue {
     return this.#queuedBytes + this.#socket.writableLength;
   }
 
-  write(data: Buffer): void {
-    if (this.#queuedBytes === 0 && this.#free) {
-      this.#socket.write(data);
-    } else {
-      this.#chunks.push(data);
-      this.#queuedBytes += data.length;
-    }
+  /** False when the socket takes no more now, as its own write() says it. */
+  write(data: Buffer): boolean {
+    if (this.#queuedBytes === 0 && this.#free) return this.#socket.write(data);
+    this.#chunks.push(data);
+    this.#queuedBytes += data.length;
+    return false;
   }
 
   /** The socket's 'drain': hands over the next pieces. */
