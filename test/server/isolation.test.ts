@@ -25,8 +25,8 @@ async function through(run: (tunnels: TestTunnel) => Promise<void>): Promise<voi
     await until(() => server.counters.establishedTunnels + server.counters.pendingDials === 0, 'no tunnel');
     await until(() => server.counters.grpcFrontends + server.counters.connectFrontends === 0, 'no client');
     await until(() => agent?.counts.openEndpoints === 0, 'no endpoint');
-    assert.equal(Math.round(server.buffers.heldBytes) + server.buffers.promisedBytes, 0);
-    assert.equal(Math.round(agent?.buffers.heldBytes ?? 0) + (agent?.buffers.promisedBytes ?? 0), 0);
+    assert.ok(server.buffers.heldBytes + server.buffers.promisedBytes < 1);
+    assert.ok((agent?.buffers.heldBytes ?? 0) + (agent?.buffers.promisedBytes ?? 0) < 1);
   } finally {
     await tunnels.close();
   }
