@@ -22,7 +22,8 @@ export function setUpLog(flags: LogFlags, io: CommandIo): Log {
     directory: flags.logDir || tmpdir(),
     oneOutput: flags.oneOutput,
     skipFileHeads: flags.skipLogHeaders,
-    stderr: streamLines(io.stderr),
+    stderr: streamLines(io.stderr, undefined, flags.format),
+    format: flags.format,
   });
   process.once('exit', () => output.closeSync());
   return createLog({

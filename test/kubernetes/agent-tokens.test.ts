@@ -237,3 +237,25 @@ test('an API that repeats the token in its error does not make us tell it', asyn
   assert.ok(verdict.kind === 'refused');
   assert.match(verdict.reason, /\(<token> is bad\\u000a\)/);
 });
+
+test('only a string is a name: what reads like the right account is refused', async () => {
+  const name = 'system:serviceaccount:kube-system:agent';
+  for (const username of [[name], { toString: 1 }, 1, null]) {
+    const reviewer = new Reviewer();
+    reviewer.answer = () => ({ ...good, user: { username } }) as unknown as TokenReviewStatus;
+    const verdict = await reviewer.check('t');
+    assert.equal(verdict.kind === 'refused' && verdict.why, 'wrong-account', JSON.stringify(username));
+  }
+});
+
+test('an error of another shape is doubt, and breaks nothing', async () => {
+  const reviewer = new Reviewer();
+  reviewer.answer = () => ({ ...good, error: { toString: 1 } }) as unknown as TokenReviewStatus;
+  assert.equal((await reviewer.check('t')).kind, 'refused');
+});
+
+test('a token that comes back as the name of its user is not shown', async () => {
+  const reviewer = new Reviewer();
+  reviewer.answer = () => ({ ...good, user: { username: 'opaque-token' } });
+  assert.doesNotMatch(JSON.stringify(await reviewer.check('opaque-token')), /opaque/);
+});

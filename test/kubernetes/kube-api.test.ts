@@ -3,7 +3,13 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { type KubeApi, type KubeApiOptions, openKubeApi } from '../../src/proxy/kubernetes/kube-api.ts';
+import { createServer as createTlsServer } from 'node:tls';
+import {
+  createKubeApi,
+  type KubeApi,
+  type KubeApiOptions,
+  openKubeApi,
+} from '../../src/proxy/kubernetes/kube-api.ts';
 import { KubeFault } from '../../src/proxy/kubernetes/kube-fault.ts';
 import { TokenReviews } from '../../src/proxy/kubernetes/token-reviews.ts';
 import { FakeKubeApi } from '../peers/fake-kube-api.ts';
@@ -92,7 +98,7 @@ test('an API that wants to be left alone for longer than a request may take is l
     const fault = refusal(429, 'much later', { retryAfterSeconds: 60 });
     fake.faults.add('create', 'tokenreviews', fault);
     assert.equal((await fails(review(), 'kube-throttled', /much later/)).retryAfterMs, 60_000);
-    await fails(review(), 'kube-throttled', /wants none for 60 s/);
+    await fails(review(), 'kube-throttled', /left alone for 30 s/);
     assert.equal(fake.count('create', 'tokenreviews'), 1);
   }));
 
@@ -107,6 +113,47 @@ test('requests beyond the burst that would wait for too long are refused at once
     },
     { perSecond: 0.001, burst: 2 },
   ));
+
+for (const where of ['the token under review', 'our own token'] as const) {
+  test(`an API that repeats ${where} in a refusal does not bring it into words`, () =>
+    withApi(async ({ fake, review }) => {
+      const secret = where === 'our own token' ? fake.token : 'a.b.c';
+      const long = `${'x'.repeat(295)} ${secret}`;
+      for (const words of [`token ${secret} is refused`, long]) {
+        const clear = fake.faults.add('create', 'tokenreviews', refusal(422, words));
+        const fault = await fails(review(), 'kube-refused', /<tok/);
+        assert.doesNotMatch(fault.line, new RegExp(secret.slice(0, 4)));
+        clear();
+      }
+    }));
+}
+
+test('a switch of protocols that nobody asked for ends the request', async () => {
+  const pki = new Pki();
+  const ca = await pki.authority('kube CA');
+  const { cert, key } = await pki.server(ca);
+  const server = createTlsServer({ cert, key }, (socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const credentials = async () => ({
+    headers: {},
+    tls: { ca: ca.cert, rejectUnauthorized: true },
+    proxy: undefined,
+  });
+  const api = createKubeApi({ server: url, credentials }, unlimited);
+  try {
+    await fails(api.request('GET', '/x', { signal: never }), 'kube-bad-answer', /without an answer/);
+  } finally {
+    api.close();
+    server.close();
+    pki.remove();
+  }
+});
 
 test('a connection that is cut is told as that', () =>
   withApi(async ({ fake, review }) => {

@@ -162,6 +162,57 @@ it('a stream that nobody reads keeps a bounded number of lines, and the rest is 
   assert.ok(taken.length <= 4);
 });
 
+it('standard error on a full disk takes lines again when there is room', async () => {
+  const taken: string[] = [];
+  let full = true;
+  // As Node has standard error: a write that failed does not end it.
+  const stream = new Writable({
+    destroy(error, done) {
+      done(error);
+      (this as unknown as { _undestroy(): void })._undestroy();
+    },
+    write: (chunk, _encoding, done) => {
+      if (full) return done(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
+      taken.push(String(chunk));
+      done();
+    },
+  });
+  const write = streamLines(stream);
+  const failed = new Promise((resolve) => stream.once('error', resolve));
+  write('one\n');
+  await failed;
+  full = false;
+  write('two\n');
+  assert.deepEqual(taken, ['two\n']);
+});
+
+it(
+  'a JSON log file has no head',
+  inDirectory((directory) => {
+    const file = join(directory, 'x.log');
+    output({ toStderr: false, file, format: 'json', skipFileHeads: false });
+    assert.equal(readFileSync(file, 'utf8'), 'iwe');
+  }),
+);
+
+it('what a JSON log says about itself is an object, too', () => {
+  let next: (() => void) | undefined;
+  const taken: string[] = [];
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      taken.push(String(chunk));
+      next = done;
+    },
+  });
+  const write = streamLines(stream, 10, 'json');
+  write('{"a":1}\n');
+  write('{"b":2}\n');
+  next?.();
+  write('{"c":3}\n');
+  for (let done = next; taken.length < 3 && done !== undefined; done = next) done();
+  assert.match(JSON.parse(taken[1] as string).msg, /^1 log lines were dropped/);
+});
+
 it('a stream that fails does not end the process', async () => {
   const stream = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
   const write = streamLines(stream);
@@ -185,6 +236,7 @@ function output(changes: Partial<KlogOutputOptions>) {
     directory: '',
     oneOutput: false,
     skipFileHeads: true,
+    format: 'text',
     stderr: (text) => stderr.push(text),
     ...changes,
   });

@@ -14,6 +14,8 @@ export interface KubeMessage {
   readonly body: string | undefined;
   /** May be sent again when the API ends an idle connection in the same instant: it changes nothing there. */
   readonly repeatable: boolean;
+  /** Never shown, whatever the API answers; empty for none. */
+  readonly secret: string;
 }
 
 /** More of one answer than this is refused. */
@@ -37,11 +39,14 @@ export class Exchange {
 
   /** Resolves with an answer of 2xx, whose body the caller reads or destroys. `signal` also ends the body. */
   async send(message: KubeMessage, signal: AbortSignal): Promise<IncomingMessage> {
-    const answer = await this.#sendRaw(message, await this.#access.credentials(), signal);
+    const credentials = await this.#access.credentials();
+    const answer = await this.#sendRaw(message, credentials, signal);
     const status = answer.statusCode ?? 0;
     if (status >= 200 && status < 300) return answer;
     const later = status === 429 || status >= 500 ? retryAfterMs(answer) : undefined;
-    throw refused(status, await this.readAll(answer), later);
+    // An API, or what stands before it, may repeat what it was sent.
+    const own = credentials.headers.authorization?.replace(/^\w+ +/, '') ?? '';
+    throw refused(status, await this.readAll(answer), later, [own, message.secret]);
   }
 
   /** The whole body. */
@@ -108,7 +113,13 @@ export class Exchange {
         request.destroy(signal.reason as Error);
       };
       request.on('socket', (socket) => socket.setKeepAlive(true, KEEPALIVE_MS));
-      request.on('close', () => signal.removeEventListener('abort', onAbort));
+      request.on('close', () => {
+        signal.removeEventListener('abort', onAbort);
+        // Without an answer when it was a switch of protocols (101), which nobody asked for.
+        reject(
+          new KubeFault('kube-bad-answer', 'the Kubernetes API closed the connection without an answer'),
+        );
+      });
       request.on('error', (error: NodeJS.ErrnoException) => {
         const idle = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
         reject(idle ? new IdleConnectionEnded(error) : error);

@@ -15,6 +15,8 @@ export interface KubeRequestOptions {
   readonly signal: AbortSignal;
   /** See KubeMessage; true for GET. */
   readonly repeatable?: boolean;
+  /** A part of the body that must not be shown, although the API may repeat it. */
+  readonly secret?: string;
 }
 
 export interface KubeAnswer<T> {
@@ -60,6 +62,8 @@ export interface KubeApiOptions {
 
 /** Of one request, while the API says that it has too many. */
 const MOST_ATTEMPTS = 5;
+/** A balancer's page for maintenance may ask for an hour: so long nobody could be checked, although the API is back. */
+const MOST_PAUSE_MS = 30_000;
 const DEFAULT_PER_SECOND = 5;
 const DEFAULT_BURST = 10;
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -97,7 +101,7 @@ export function createKubeApi(access: KubeAccess, options: KubeApiOptions): Kube
   function noTurn(): KubeFault {
     const seconds = Math.ceil(bucket.pausedMs / 1000);
     if (seconds * 1000 > timeoutMs) {
-      const message = `the Kubernetes API has too many requests: it wants none for ${seconds} s`;
+      const message = `the Kubernetes API has too many requests: it is left alone for ${seconds} s`;
       return new KubeFault('kube-throttled', message);
     }
     return new KubeFault('kube-busy', 'too many requests to the Kubernetes API wait for their turn', {
@@ -114,7 +118,7 @@ export function createKubeApi(access: KubeAccess, options: KubeApiOptions): Kube
         return await exchange.send(message, signal);
       } catch (error) {
         if (!(error instanceof KubeFault) || error.retryAfterMs === undefined) throw error;
-        bucket.pause(error.retryAfterMs);
+        bucket.pause(Math.min(error.retryAfterMs, MOST_PAUSE_MS));
         // Nothing was done with the request, so it may be sent again.
         const late = performance.now() + error.retryAfterMs >= untilMs;
         if (late || attempt === MOST_ATTEMPTS) throw error;
@@ -158,7 +162,7 @@ export function createKubeApi(access: KubeAccess, options: KubeApiOptions): Kube
       within(timeoutMs, more.signal, async (signal) => {
         const body = more.body === undefined ? undefined : JSON.stringify(more.body);
         const answer = await send(
-          { method, path, body, repeatable: more.repeatable ?? method === 'GET' },
+          { method, path, body, repeatable: more.repeatable ?? method === 'GET', secret: more.secret ?? '' },
           signal,
         );
         return {
@@ -173,7 +177,7 @@ export function createKubeApi(access: KubeAccess, options: KubeApiOptions): Kube
         const answer = await within(timeoutMs, more.signal, (signal) => {
           // The time-out is for the head of the answer only; the body lives on.
           signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true });
-          return send({ method: 'GET', path, body: undefined, repeatable: true }, outer);
+          return send({ method: 'GET', path, body: undefined, repeatable: true, secret: '' }, outer);
         });
         more.onOpen?.();
         yield* watchEvents<T>(answer, { server: access.server, silentMs: more.silentMs });

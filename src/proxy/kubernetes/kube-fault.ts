@@ -69,9 +69,18 @@ export function unreachable(error: unknown, server: string): KubeFault {
   });
 }
 
-/** Why an answer is no success. `what` was asked, such as `create a TokenReview`. */
-export function refused(status: number, text: string, retryAfterMs: number | undefined): KubeFault {
-  const { message, reason } = statusObject(text);
+/**
+ * Why an answer is no success.
+ * @param text the body of the answer
+ * @param secrets what must not be shown, although the answer may repeat it
+ */
+export function refused(
+  status: number,
+  text: string,
+  retryAfterMs: number | undefined,
+  secrets: readonly string[] = [],
+): KubeFault {
+  const { message, reason } = statusObject(text, secrets);
   const words = message === '' ? `HTTP ${status}` : `HTTP ${status}: ${oneLine(message, 300)}`;
   const [code, what, remedy] = describe(status);
   return new KubeFault(code, `${what} (${words})`, {
@@ -106,19 +115,30 @@ function describe(status: number): readonly [code: KubeFaultCode, what: string, 
   }
 }
 
-/** Message and reason of a Status object; a text that is none is the message. */
-export function statusObject(text: string): { message: string; reason: string; code: number | undefined } {
+/** Message and reason of a Status object, without the secrets; a text that is none is the message. */
+export function statusObject(
+  text: string,
+  secrets: readonly string[] = [],
+): { message: string; reason: string; code: number | undefined } {
   try {
     const { kind, message, reason, code } = JSON.parse(text) as Record<string, unknown>;
     if (kind === 'Status') {
       return {
-        message: typeof message === 'string' ? message : '',
-        reason: typeof reason === 'string' ? reason : '',
+        message: typeof message === 'string' ? hide(message, secrets) : '',
+        // It becomes the label of a metric: what is no word of the API is none of ours.
+        reason: typeof reason === 'string' && /^[A-Za-z]{1,63}$/.test(reason) ? hide(reason, secrets) : '',
         code: typeof code === 'number' ? code : undefined,
       };
     }
   } catch {
     // A proxy's page, or nothing.
   }
-  return { message: text.trim().slice(0, 300), reason: '', code: undefined };
+  return { message: hide(text, secrets).trim().slice(0, 300), reason: '', code: undefined };
+}
+
+/** `text` with the secrets masked. Before it is cut, since a part of a secret is one, too. */
+export function hide(text: string, secrets: readonly string[]): string {
+  let safe = text;
+  for (const secret of secrets) if (secret !== '') safe = safe.replaceAll(secret, '<token>');
+  return safe;
 }

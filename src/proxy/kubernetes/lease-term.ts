@@ -14,10 +14,11 @@ export type LeaseTerm =
   | { readonly kind: 'no-duration' };
 
 /** Reads renewTime (else acquireTime) and leaseDurationSeconds. */
-export function leaseTerm({ spec = {} }: Lease): LeaseTerm {
-  const renewedMs = Date.parse(spec.renewTime ?? spec.acquireTime ?? '');
+export function leaseTerm({ spec }: Lease): LeaseTerm {
+  const time: unknown = spec?.renewTime ?? spec?.acquireTime;
+  const renewedMs = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   if (Number.isNaN(renewedMs)) return { kind: 'no-time' };
-  const seconds = spec.leaseDurationSeconds;
+  const seconds = spec?.leaseDurationSeconds;
   if (typeof seconds !== 'number') return { kind: 'no-duration' };
   return { kind: 'term', renewedMs, durationMs: seconds * 1000 };
 }

@@ -1,31 +1,8 @@
 import type { KubeAnswer, KubeApi, KubeWatchOptions } from './kube-api.ts';
+import { asLease, asLeaseEvent, asLeaseList, type Lease, type LeaseList } from './lease-shape.ts';
 import type { WatchEvent } from './watch-events.ts';
 
-/** A Lease as the API has it; times are RFC 3339 with microseconds. */
-export interface Lease {
-  readonly kind?: string;
-  readonly apiVersion?: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly resourceVersion?: string;
-    readonly uid?: string;
-    readonly creationTimestamp?: string;
-  };
-  readonly spec?: {
-    readonly holderIdentity?: string;
-    readonly leaseDurationSeconds?: number;
-    readonly acquireTime?: string;
-    readonly renewTime?: string;
-    readonly leaseTransitions?: number;
-  };
-}
-
-export interface LeaseList {
-  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  readonly items: readonly Lease[];
-}
+export type { Lease, LeaseList };
 
 /** Further parameters of a request: `labelSelector`, `resourceVersion`, `timeoutSeconds`, `limit`, `continue`. */
 export type LeaseQuery = Readonly<Record<string, string>>;
@@ -40,21 +17,23 @@ export class Leases {
     this.#path = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
   }
 
-  get(name: string, signal: AbortSignal): Promise<KubeAnswer<Lease>> {
-    return this.#api.request('GET', this.#pathOf(name), { signal });
+  async get(name: string, signal: AbortSignal): Promise<KubeAnswer<Lease>> {
+    return asLease(await this.#api.request('GET', this.#pathOf(name), { signal }));
   }
 
-  list(query: LeaseQuery, signal: AbortSignal): Promise<KubeAnswer<LeaseList>> {
-    return this.#api.request('GET', `${this.#path}?${new URLSearchParams(query)}`, { signal });
+  async list(query: LeaseQuery, signal: AbortSignal): Promise<KubeAnswer<LeaseList>> {
+    const path = `${this.#path}?${new URLSearchParams(query)}`;
+    return asLeaseList(await this.#api.request('GET', path, { signal }));
   }
 
-  create(lease: Lease, signal: AbortSignal): Promise<KubeAnswer<Lease>> {
-    return this.#api.request('POST', this.#path, { body: typed(lease), signal });
+  async create(lease: Lease, signal: AbortSignal): Promise<KubeAnswer<Lease>> {
+    return asLease(await this.#api.request('POST', this.#path, { body: typed(lease), signal }));
   }
 
   /** The `resourceVersion` of its metadata must still be the current one: else `kube-conflict`. */
-  update(lease: Lease, signal: AbortSignal): Promise<KubeAnswer<Lease>> {
-    return this.#api.request('PUT', this.#pathOf(lease.metadata.name), { body: typed(lease), signal });
+  async update(lease: Lease, signal: AbortSignal): Promise<KubeAnswer<Lease>> {
+    const path = this.#pathOf(lease.metadata.name);
+    return asLease(await this.#api.request('PUT', path, { body: typed(lease), signal }));
   }
 
   /** Only if it still has that version; undefined: whatever it is by now. */
@@ -68,9 +47,13 @@ export class Leases {
     return this.#api.request('DELETE', this.#pathOf(name), { body, signal });
   }
 
-  watch(query: LeaseQuery, options: KubeWatchOptions): AsyncGenerator<WatchEvent<Lease>, void, undefined> {
+  async *watch(
+    query: LeaseQuery,
+    options: KubeWatchOptions,
+  ): AsyncGenerator<WatchEvent<Lease>, void, undefined> {
     const parameters = new URLSearchParams({ ...query, watch: 'true' });
-    return this.#api.watch(`${this.#path}?${parameters}`, options);
+    const events = this.#api.watch<unknown>(`${this.#path}?${parameters}`, options);
+    for await (const event of events) yield asLeaseEvent(event);
   }
 
   #pathOf(name: string): string {

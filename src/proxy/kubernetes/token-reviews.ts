@@ -34,6 +34,7 @@ export class TokenReviews {
       body: review,
       signal,
       repeatable: true,
+      secret: token,
     });
     return { status: answer.status, body: answer.body.status ?? {} };
   }

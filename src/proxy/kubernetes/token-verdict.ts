@@ -1,5 +1,5 @@
 import { oneLine } from '../ops/fault.ts';
-import type { KubeFault } from './kube-fault.ts';
+import { hide, type KubeFault } from './kube-fault.ts';
 import type { TokenReviewStatus } from './token-reviews.ts';
 
 /** Whose tokens are taken. */
@@ -22,7 +22,7 @@ export type TokenVerdict =
 
 /** Judges the answer of the API about `token`. */
 export function judge(policy: TokenPolicy, token: string, status: TokenReviewStatus): TokenVerdict {
-  const said = oneLine(String(status.error ?? '').replaceAll(token, '<token>'), 300);
+  const said = oneLine(hide(asText(status.error), [token]), 300);
   const words = said === '' ? '' : ` (${said})`;
   if (status.authenticated !== true) {
     if (/audience/i.test(said)) return wrongAudience(policy, words);
@@ -33,11 +33,17 @@ export function judge(policy: TokenPolicy, token: string, status: TokenReviewSta
   if (!Array.isArray(status.audiences) || !status.audiences.includes(policy.audience)) {
     return wrongAudience(policy, '');
   }
-  const username = String(status.user?.username ?? '');
+  const username = asText(status.user?.username);
   const expected = `system:serviceaccount:${policy.namespace}:${policy.serviceAccount}`;
   if (username === expected) return { kind: 'accepted' };
-  const shown = username === '' ? 'nobody' : oneLine(username, 200);
+  const shown = username === '' ? 'nobody' : oneLine(hide(username, [token]), 200);
   return refused('wrong-account', `the token belongs to ${shown}, and ${expected} is expected`);
+}
+
+/** Nothing but a string is one: a list of one name reads like the name. */
+function asText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : '(no text)';
 }
 
 /** The API did not answer the question. */

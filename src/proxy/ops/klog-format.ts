@@ -63,6 +63,13 @@ export function jsonLine(entry: LogEntry): string {
   return `${JSON.stringify(object)}\n`;
 }
 
+/** A line about the log itself, such as of lines that were lost; in a JSON log as an object, too. */
+export function noticeLine(text: string, format: 'text' | 'json'): string {
+  return format === 'json'
+    ? `${JSON.stringify({ ts: Date.now(), level: 'warning', msg: text })}\n`
+    : `${text}\n`;
+}
+
 function safe(text: string): string {
   return cut(withoutSecrets(cut(text, 2 * MOST_CHARACTERS)), MOST_CHARACTERS);
 }

@@ -1,7 +1,7 @@
 import { symlinkSync, unlinkSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { Severity } from './klog-format.ts';
+import { noticeLine, type Severity } from './klog-format.ts';
 import { LogFile } from './log-file.ts';
 
 /** Where klog's flags send lines. Thresholds: 0 info, 1 warning, 2 error, 3 nothing (fatal). */
@@ -20,6 +20,8 @@ export interface KlogOutputOptions {
   /** A line goes to the file of its own severity only, not to those of lower ones as well. */
   readonly oneOutput: boolean;
   readonly skipFileHeads: boolean;
+  /** JSON files hold objects alone: they begin without a head. */
+  readonly format: 'text' | 'json';
   readonly stderr: (text: string) => void;
 }
 
@@ -67,6 +69,7 @@ function oneFile(options: KlogOutputOptions): KlogOutput {
     maxBytes: options.fileMaxBytes,
     head: () => fileHead(options),
     elsewhere: options.stderr,
+    format: options.format,
   });
   return { write: (line) => file.write(line), closeSync: () => file.closeSync() };
 }
@@ -80,6 +83,7 @@ function severityFiles(options: KlogOutputOptions): KlogOutput {
       maxBytes: DIRECTORY_FILE_MAX_BYTES,
       head: () => fileHead(options),
       elsewhere: options.stderr,
+      format: options.format,
     });
   const files = new Map<Severity, LogFile>([['info', open('info')]]);
   return {
@@ -87,7 +91,7 @@ function severityFiles(options: KlogOutputOptions): KlogOutput {
       // Those of higher severities are made when there is something for them.
       for (const one of SEVERITIES.slice(0, SEVERITIES.indexOf(severity) + 1)) {
         if (options.oneOutput && one !== severity) continue;
-        const file = files.get(one) ?? tryOpen(() => open(one), options.stderr);
+        const file = files.get(one) ?? tryOpen(() => open(one), options);
         if (file === undefined) continue;
         files.set(one, file);
         file.write(line);
@@ -99,11 +103,12 @@ function severityFiles(options: KlogOutputOptions): KlogOutput {
   };
 }
 
-function tryOpen(open: () => LogFile, stderr: (text: string) => void): LogFile | undefined {
+function tryOpen(open: () => LogFile, options: KlogOutputOptions): LogFile | undefined {
   try {
     return open();
   } catch (error) {
-    stderr(`${error instanceof Error ? error.message : String(error)}\n`);
+    const text = error instanceof Error ? error.message : String(error);
+    options.stderr(noticeLine(text, options.format));
     return undefined;
   }
 }
@@ -129,8 +134,8 @@ function newFile({ program, directory }: KlogOutputOptions, severity: Severity):
   return join(directory, name);
 }
 
-function fileHead({ skipFileHeads }: KlogOutputOptions): string {
-  if (skipFileHeads) return '';
+function fileHead({ skipFileHeads, format }: KlogOutputOptions): string {
+  if (skipFileHeads || format === 'json') return '';
   const at = new Date();
   const day = [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((n) => String(n).padStart(2, '0'));
   const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map((n) => String(n).padStart(2, '0'));

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { Fault } from './fault.ts';
+import { noticeLine } from './klog-format.ts';
 
 /** Lines that a slow disk may keep waiting; beyond it lines are dropped and counted. */
 const MOST_PENDING_BYTES = 4 * 1024 * 1024;
@@ -33,6 +34,8 @@ export interface LogFileOptions {
   readonly maxBytes: number;
   /** What every file begins with; empty for nothing. */
   head(): string;
+  /** Of what is written about the log itself; default text. */
+  readonly format?: 'text' | 'json';
   /** Takes what cannot be written to the file, and one line about it. */
   readonly elsewhere: (text: string) => void;
   readonly mostPendingBytes?: number;
@@ -108,6 +111,10 @@ export class LogFile {
     }
   }
 
+  #notice(text: string): string {
+    return noticeLine(text, this.#options.format ?? 'text');
+  }
+
   #append(text: string): void {
     if (text === '') return;
     this.#pending.push(text);
@@ -116,7 +123,10 @@ export class LogFile {
   }
 
   #takePending(): Buffer {
-    const lost = this.#dropped === 0 ? '' : `${this.#dropped} log lines were dropped: the disk is too slow\n`;
+    const lost =
+      this.#dropped === 0
+        ? ''
+        : this.#notice(`${this.#dropped} log lines were dropped: the disk is too slow`);
     const bytes = Buffer.from(this.#pending.join('') + lost);
     this.#pending = [];
     this.#pendingBytes = 0;
@@ -170,9 +180,8 @@ export class LogFile {
 
   #failed(reason: string, bytes: Buffer): void {
     this.#failedUntilMs = performance.now() + (this.#options.retryMs ?? RETRY_MS);
-    this.#options.elsewhere(
-      `${this.#options.label}: ${this.#path}: ${reason}; what it misses follows here\n`,
-    );
+    const { label } = this.#options;
+    this.#options.elsewhere(this.#notice(`${label}: ${this.#path}: ${reason}; what it misses follows here`));
     this.#options.elsewhere(bytes.toString() + this.#takePending().toString());
   }
 }
