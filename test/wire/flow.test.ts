@@ -76,6 +76,20 @@ describe('the receiver of a direction', () => {
     assert.deepEqual(grants, []);
   });
 
+  it('lets the reader of a sender that obeys grants pause for ever', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { receiver, slow } = inflow(true, {
+      ...defaultBufferBounds,
+      softBytes: 10,
+      hardBytes: 100,
+      stallMs: 30,
+    });
+    receiver.received(INITIAL_WINDOW_BYTES, INITIAL_WINDOW_BYTES);
+    t.mock.timers.tick(1_000_000);
+    assert.equal(slow(), 0);
+    receiver.end();
+  });
+
   it('takes no more than one packet beyond what it granted', () => {
     const { receiver, overruns } = inflow();
     receiver.received(INITIAL_WINDOW_BYTES + 4 * 1024 * 1024, INITIAL_WINDOW_BYTES);

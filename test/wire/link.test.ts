@@ -149,7 +149,7 @@ describe('the pace of a link', () => {
   function run(pace: LinkPace, clock: { ms: number }, roundTripMs: number, bytesPerMs: number): void {
     const inFlight: { bytes: number; atMs: number }[] = [];
     let freeAtMs = clock.ms;
-    for (const endMs = clock.ms + 3_000; clock.ms < endMs; clock.ms += 0.1) {
+    for (const endMs = clock.ms + 40 * roundTripMs + 1_000; clock.ms < endMs; clock.ms += 0.1) {
       while (pace.open) {
         pace.sent(CHUNK.length);
         freeAtMs = Math.max(freeAtMs, clock.ms) + CHUNK.length / bytesPerMs;

@@ -90,7 +90,7 @@ export class Inflow implements BufferHolder {
       return;
     }
     this.progressed(bufferedBytes);
-    if (this.heldBytes > this.#options.buffers.bounds.softBytes) this.#watch();
+    if (this.#overSoft) this.#watch();
   }
 
   /** The reader took something, or a buffer was found empty: `bufferedBytes` still wait. */
@@ -104,7 +104,7 @@ export class Inflow implements BufferHolder {
       this.#consumed = consumed;
       if (this.#stallTimer !== undefined) {
         this.#unwatch();
-        if (this.heldBytes > this.#options.buffers.bounds.softBytes) this.#watch();
+        if (this.#overSoft) this.#watch();
       }
     }
     if (this.#options.flow) this.#maybeGrant();
@@ -153,7 +153,12 @@ export class Inflow implements BufferHolder {
   #weigh(bufferedBytes: number): number {
     // What fits the first window is always held: a reader that is paused for long is legal.
     if (bufferedBytes <= INITIAL_WINDOW_BYTES) return bufferedBytes;
-    return bufferedBytes * (1 + PACKET_BYTES / this.#meanBytes);
+    return Math.round(bufferedBytes * (1 + PACKET_BYTES / this.#meanBytes));
+  }
+
+  /** A sender that obeys grants is bounded by them: its reader may pause for as long as it likes. */
+  get #overSoft(): boolean {
+    return !this.#options.flow && this.heldBytes > this.#options.buffers.bounds.softBytes;
   }
 
   #watch(): void {

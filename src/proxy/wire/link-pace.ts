@@ -1,10 +1,12 @@
 /** Never fewer bytes under way: below this the two processes wait for each other more than they work. */
 export const MIN_LINK_WINDOW_BYTES = 256 * 1024;
 export const MAX_LINK_WINDOW_BYTES = 16 * 1024 * 1024;
-/** The largest rate of one to two of these counts. */
-const RATE_BUCKET_MS = 1_000;
+/** How much a measured rate counts beside the earlier ones: the largest would take bursts behind a pause for the rate. */
+const RATE_GAIN = 0.25;
 /** A round trip that was not reached again for that long is measured anew, with little under way. */
 const ROUND_TRIP_AGE_MS = 10_000;
+/** The least of so many is taken then: a single one may have met a busy machine. */
+const PROBES = 8;
 
 /**
  * How many bytes may be under way on a link: twice what it delivers in its least round trip (docs/EXTENSIONS.md). More
@@ -24,11 +26,9 @@ export class LinkPace {
   #sampleDelivered = 0;
   #roundTripMs = Number.POSITIVE_INFINITY;
   #roundTripAtMs = Number.NEGATIVE_INFINITY;
-  /** The window is at its least until a round trip was measured: one under full load is not the least. */
-  #probing = true;
-  #rate = 0;
-  #rateBefore = 0;
-  #rateBucketMs = Number.NEGATIVE_INFINITY;
+  /** Measurements to come with the least window: a round trip under full load is not the least. */
+  #probes = 0;
+  #bytesPerMs = 0;
 
   /** @param now milliseconds on a clock that never goes back */
   constructor(now: () => number = () => performance.now()) {
@@ -60,29 +60,20 @@ export class LinkPace {
   #measure(nowMs: number): void {
     const tookMs = Math.max(nowMs - this.#sampleAtMs, 0.01);
     this.#samplePosition = -1;
-    if (this.#probing || tookMs <= this.#roundTripMs) {
+    if (tookMs <= this.#roundTripMs) {
       this.#roundTripMs = tookMs;
       this.#roundTripAtMs = nowMs;
-      this.#probing = false;
     }
-    this.#addRate((this.#delivered - this.#sampleDelivered) / tookMs, nowMs);
+    const bytesPerMs = (this.#delivered - this.#sampleDelivered) / tookMs;
+    const gain = this.#bytesPerMs === 0 ? 1 : RATE_GAIN;
+    if (this.#probes === 0) this.#bytesPerMs += gain * (bytesPerMs - this.#bytesPerMs);
+    else this.#probes--;
     if (nowMs - this.#roundTripAtMs > ROUND_TRIP_AGE_MS) {
-      this.#probing = true;
-      this.windowBytes = MIN_LINK_WINDOW_BYTES;
-      return;
+      this.#roundTripMs = Number.POSITIVE_INFINITY;
+      this.#roundTripAtMs = nowMs;
+      this.#probes = PROBES;
     }
-    const bytes = 2 * Math.max(this.#rate, this.#rateBefore) * this.#roundTripMs;
+    const bytes = this.#probes > 0 ? 0 : 2 * this.#bytesPerMs * this.#roundTripMs;
     this.windowBytes = Math.min(MAX_LINK_WINDOW_BYTES, Math.max(MIN_LINK_WINDOW_BYTES, bytes));
-  }
-
-  #addRate(bytesPerMs: number, nowMs: number): void {
-    const ageMs = nowMs - this.#rateBucketMs;
-    if (ageMs < RATE_BUCKET_MS) {
-      this.#rate = Math.max(this.#rate, bytesPerMs);
-      return;
-    }
-    this.#rateBefore = ageMs < 2 * RATE_BUCKET_MS ? this.#rate : 0;
-    this.#rate = bytesPerMs;
-    this.#rateBucketMs = nowMs;
   }
 }
