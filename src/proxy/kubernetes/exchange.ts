@@ -39,7 +39,7 @@ export class Exchange {
 
   /** Resolves with an answer of 2xx, whose body the caller reads or destroys. `signal` also ends the body. */
   async send(message: KubeMessage, signal: AbortSignal): Promise<IncomingMessage> {
-    const credentials = await this.#access.credentials();
+    const credentials = await untilAborted(this.#access.credentials(), signal);
     const answer = await this.#sendRaw(message, credentials, signal);
     const status = answer.statusCode ?? 0;
     if (status >= 200 && status < 300) return answer;
@@ -144,6 +144,16 @@ export class Exchange {
     this.#agent ??= proxy ?? new Agent({ ...tls, keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 4 });
     return this.#agent;
   }
+}
+
+/** What cannot be given up, such as a plug-in, is left to itself. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    work.finally(() => signal.removeEventListener('abort', onAbort)).then(resolve, reject);
+  });
 }
 
 /** A kept connection was ended before it was asked for anything. */

@@ -8,6 +8,7 @@ import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { load as parseYaml } from 'js-yaml';
 import { Fault } from '../ops/fault.ts';
 import { readTokenFile } from '../ops/token-file.ts';
+import { pluginProblem, startPlugin } from './credential-plugin.ts';
 import type { KubeAccess, KubeCredentials } from './kube-access.ts';
 import { KubeFault } from './kube-fault.ts';
 
@@ -45,6 +46,7 @@ interface Loaded {
 export async function loadKubeAccess(options: KubeConfigOptions): Promise<KubeAccess> {
   const loaded = options.kubeconfig === '' ? fromPod(options) : fromFile(options.kubeconfig);
   const { config, label } = loaded;
+  boundPlugins(config);
   const [cluster, user] = [config.getCurrentCluster(), config.getCurrentUser()];
   if (cluster === null || user === null) {
     const missing = config.getCurrentContext() ? (cluster === null ? 'cluster' : 'user') : 'current-context';
@@ -80,11 +82,18 @@ export async function loadKubeAccess(options: KubeConfigOptions): Promise<KubeAc
       try {
         return await credentialsOf(loaded);
       } catch (cause) {
-        const message = `no credentials for the Kubernetes API: ${words(cause)}`;
+        const reason = cause instanceof Fault || !user.exec ? words(cause) : pluginProblem(cause);
+        const message = `no credentials for the Kubernetes API: ${reason}`;
         throw new KubeFault('kube-credentials', message, { cause });
       }
     },
   };
+}
+
+/** KubeConfig lets a plug-in run for ever; the one that starts plug-ins has a function for it, made for tests. */
+function boundPlugins(config: KubeConfig): void {
+  const { authenticators } = config as unknown as { authenticators: readonly object[] };
+  for (const one of authenticators) if ('execFn' in one) one.execFn = startPlugin;
 }
 
 function fromFile(path: string): Loaded {
