@@ -64,6 +64,11 @@ for (const [name, text, words] of [
   ],
   ['holds a CA that is none', configText(url, { cluster: { 'certificate-authority-data': 'eA==' } }), /PEM/],
   [
+    'holds a token with a line break',
+    configText(url, { user: { token: 'a\nb' } }),
+    /characters that cannot be sent/,
+  ],
+  [
     'names a token file that is not there',
     configText(url, { user: { tokenFile: '/no' } }),
     /\/no does not exist/,

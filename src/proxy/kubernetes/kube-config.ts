@@ -148,6 +148,10 @@ async function credentialsOf({ config, tokenFile, label }: Loaded): Promise<Kube
   if (tokenFile !== '') {
     headers.authorization = `Bearer ${await readTokenFile({ label: `token of ${label}:`, path: tokenFile })}`;
   }
+  // Said here, since Node's error about a bad header comes with the request, and much later.
+  if (/[^\t\x20-\x7e]/.test(headers.authorization ?? '')) {
+    throw new KubeFault('kube-credentials', 'the token or password has characters that cannot be sent');
+  }
   const { ca, cert, key, passphrase, servername, rejectUnauthorized } = options;
   return {
     headers,

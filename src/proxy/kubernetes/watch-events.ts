@@ -57,12 +57,7 @@ export async function* watchEvents<T>(
 }
 
 function parseEvent<T>(line: string): WatchEvent<T> {
-  let event: { type?: unknown; object?: unknown };
-  try {
-    event = JSON.parse(line) as typeof event;
-  } catch {
-    throw new KubeFault('kube-bad-answer', 'the Kubernetes API sent an event that is no JSON');
-  }
+  const event = parseObject(line);
   switch (event.type) {
     case 'ADDED':
     case 'MODIFIED':
@@ -79,4 +74,14 @@ function parseEvent<T>(line: string): WatchEvent<T> {
         `the Kubernetes API sent an event of type ${String(event.type)}`,
       );
   }
+}
+
+function parseObject(line: string): { readonly type?: unknown; readonly object?: unknown } {
+  try {
+    const parsed: unknown = JSON.parse(line);
+    if (typeof parsed === 'object' && parsed !== null) return parsed;
+  } catch {
+    // Said below.
+  }
+  throw new KubeFault('kube-bad-answer', 'the Kubernetes API sent an event that is no JSON object');
 }
