@@ -7,7 +7,9 @@ export class Balancer {
   readonly targets: number[];
   connections = 0;
   readonly #server: ReturnType<typeof createServer>;
-  readonly #sockets = new Set<Socket>();
+  /** With the port that each leads to or from. */
+  readonly #sockets = new Map<Socket, number>();
+  readonly #frozen = new Set<Socket>();
 
   private constructor(server: ReturnType<typeof createServer>, targets: number[]) {
     this.#server = server;
@@ -25,12 +27,27 @@ export class Balancer {
 
   /** The connections that are open now carry nothing any more, in neither direction, and stay open. */
   freeze(): void {
-    for (const socket of this.#sockets) socket.unpipe().pause();
+    for (const socket of this.#sockets.keys()) {
+      socket.unpipe().pause();
+      this.#frozen.add(socket);
+    }
+  }
+
+  /** The connections break off, at both ends: all, or those to one target. */
+  cut(target?: number): void {
+    for (const [socket, port] of this.#sockets) {
+      if (target === undefined || target === port) socket.resetAndDestroy();
+    }
+  }
+
+  /** The connections that were frozen break off. */
+  cutFrozen(): void {
+    for (const socket of this.#frozen) socket.resetAndDestroy();
   }
 
   close(): void {
     this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#sockets.keys()) socket.destroy();
   }
 
   #lead(socket: Socket): void {
@@ -40,10 +57,11 @@ export class Balancer {
       [socket, onward],
       [onward, socket],
     ] as const) {
-      this.#sockets.add(one);
+      this.#sockets.set(one, port);
       one.on('error', () => other.destroy());
       one.on('close', () => {
         this.#sockets.delete(one);
+        this.#frozen.delete(one);
         other.destroy();
       });
       one.pipe(other);

@@ -18,6 +18,8 @@ export interface RealAgentOptions {
   bounds?: BufferBounds;
   publicStreams?: boolean;
   drainTimeoutMs?: number;
+  /** Connects there instead of to the server itself, and is not waited for. */
+  via?: { readonly port: number; readonly caFile: string };
 }
 
 /** A running agent of ours, connected to a test's server. */
@@ -36,7 +38,10 @@ export async function startRealAgent(
 ): Promise<RealAgent> {
   const { identifiers = '', publicStreams = false, bounds = defaultBufferBounds } = options;
   const times = { ...defaultAgentTimes, ...options.times };
-  const tls = loadClientTls({ caFile: server.caFile, labels: { cert: 'cert', key: 'key', ca: 'ca' } });
+  const tls = loadClientTls({
+    caFile: options.via?.caFile ?? server.caFile,
+    labels: { cert: 'cert', key: 'key', ca: 'ca' },
+  });
   const resolver = createResolver({ servers: ['127.0.0.1:9'] });
   const agent: ProxyAgent = new ProxyAgent(
     {
@@ -56,7 +61,7 @@ export async function startRealAgent(
         connectServer(
           {
             host: '127.0.0.1',
-            port: server.server.agentPort,
+            port: options.via?.port ?? server.server.agentPort,
             credentials: () => channelCredentials(tls),
             agentId,
             identifiers,
@@ -80,7 +85,7 @@ export async function startRealAgent(
     const mine = [...server.server.backends.all()].find((backend) => backend.agentId === agentId);
     return mine !== undefined && server.server.backends.registry.stateOf(mine)?.announced === true;
   };
-  while (!isReady()) await new Promise((resolve) => setImmediate(resolve));
+  while (options.via === undefined && !isReady()) await new Promise((resolve) => setImmediate(resolve));
   return {
     agent,
     ended,

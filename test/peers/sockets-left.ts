@@ -13,10 +13,10 @@ export async function noSocketsLeft(before = 0): Promise<void> {
 }
 
 /** Resolves when `condition` holds; for state that no event tells of. */
-export async function until(condition: () => boolean, what: string): Promise<void> {
+export async function until(condition: () => boolean, what: string, giveUpMs = GIVE_UP_MS): Promise<void> {
   const startedMs = performance.now();
   while (!condition()) {
-    assert.ok(performance.now() - startedMs < GIVE_UP_MS, `never came: ${what}`);
+    assert.ok(performance.now() - startedMs < giveUpMs, `never came: ${what}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
