@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as pass } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { raceCancels } from '../peers/cancel-races.ts';
@@ -54,7 +54,21 @@ for (const [name, run] of Object.entries(parts)) {
   const descriptors = openDescriptors();
   try {
     const said = await run();
-    await until(() => openDescriptors() <= descriptors, `descriptors as before (${descriptors})`, 30_000);
+    await until(
+      () => openDescriptors() <= descriptors,
+      `descriptors as before (${descriptors})`,
+      30_000,
+    ).catch((error: Error) => {
+      const links = readdirSync('/proc/self/fd').map((fd) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${fd}`);
+        } catch {
+          return '';
+        }
+      });
+      error.message += `: ${links.filter((link) => link.startsWith('socket:')).length} sockets`;
+      throw error;
+    });
     console.log(`ok      ${name}: ${said}`);
   } catch (error) {
     failed = true;

@@ -45,7 +45,7 @@ export class ProxyServer {
       },
       secondStreamWaitMs: options.times.secondStreamWaitMs,
       probeTimes: options.times.probe,
-      onUnknownAnswer: () => this.counters.dialFailed('unrecognized_response'),
+      onUnknownAnswer: () => this.counters.unknownAnswer(),
       log: log.named('backends'),
     });
     this.metrics = serverMetrics(this.counters, this.backends, options.version);

@@ -29,6 +29,14 @@ export class ServerCounters {
   /** From a tunnel's begin to its end. */
   readonly tunnelSeconds = new PlainHistogram(DURATION_SECONDS);
 
+  /** Answers to dials that nobody waited for any more; upstream counts them among failed dials. */
+  unknownAnswers = 0;
+
+  unknownAnswer(): void {
+    this.unknownAnswers++;
+    this.dialFailed('unrecognized_response');
+  }
+
   dialFailed(reason: DialFailureReason): void {
     this.dialFailures.set(reason, (this.dialFailures.get(reason) ?? 0) + 1);
   }
