@@ -67,7 +67,8 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
       connectServer: (makeLink, signal) =>
         connectServer({ ...address, counts: proxyAgent.counts.servers }, makeLink, signal),
       connectDestination: (destination, signal) => {
-        if (descriptors.scarce) return Promise.reject(outOfDescriptors(destination, descriptors.limit));
+        if (descriptors.refuseOneMore())
+          return Promise.reject(outOfDescriptors(destination, descriptors.limit));
         return connectDestination(destination, { resolver, signal, timeoutMs: times.dialTimeoutMs });
       },
     },

@@ -16,14 +16,14 @@ function descriptors(open: number, limit = 1024) {
 
 it('tunnels are refused shortly before the last descriptor, and taken again when there are some', () => {
   const { gate, source, lines } = descriptors(100);
-  assert.equal(gate.scarce, false);
+  assert.equal(gate.refuseOneMore(), false);
   source.open = 1000;
   source.nowMs += 2_000;
-  assert.equal(gate.scarce, true);
-  assert.equal(gate.scarce, true);
+  assert.equal(gate.refuseOneMore(), true);
+  assert.equal(gate.refuseOneMore(), true);
   source.open = 500;
   source.nowMs += 200;
-  assert.equal(gate.scarce, false);
+  assert.equal(gate.refuseOneMore(), false);
   assert.equal(lines.length, 2);
   assert.match(lines[0] ?? '', /Out of file descriptors.*open=1000 limit=1024/);
   assert.match(lines[1] ?? '', /There are file descriptors again/);
@@ -32,17 +32,17 @@ it('tunnels are refused shortly before the last descriptor, and taken again when
 it('a burst within one count is not let through to the last descriptor', () => {
   const { gate } = descriptors(900);
   let taken = 0;
-  while (!gate.scarce && taken < 1000) taken++;
+  while (!gate.refuseOneMore() && taken < 1000) taken++;
   assert.ok(taken < 100, `${taken} taken`);
 });
 
 it('descriptors are not counted for every tunnel', () => {
   const { gate, source } = descriptors(10, 100_000);
-  for (let i = 0; i < 10_000; i++) assert.equal(gate.scarce, false);
+  for (let i = 0; i < 10_000; i++) assert.equal(gate.refuseOneMore(), false);
   assert.equal(source.counts, 1);
 });
 
 it('there is no limit where the system names none', () => {
   const { gate } = descriptors(1_000_000, Number.POSITIVE_INFINITY);
-  assert.equal(gate.scarce, false);
+  assert.equal(gate.refuseOneMore(), false);
 });

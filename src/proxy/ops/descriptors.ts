@@ -39,7 +39,7 @@ export class Descriptors {
   }
 
   /** Asked before each new tunnel: true when it must be refused. Says once when that begins and ends. */
-  get scarce(): boolean {
+  refuseOneMore(): boolean {
     if (this.limit === Number.POSITIVE_INFINITY) return false;
     this.#opened++;
     const ageMs = this.#source.now() - this.#countedAtMs;

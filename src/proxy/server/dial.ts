@@ -35,7 +35,7 @@ export interface DialContext {
   readonly timeoutMs: number;
   readonly buffers: Buffers;
   readonly halfCloseTimeoutMs: number;
-  readonly descriptors: Pick<Descriptors, 'scarce' | 'limit'>;
+  readonly descriptors: Descriptors;
   now(): number;
   onStart(dial: Dial): void;
   onChosen(dial: Dial, choice: Chosen<Backend>): void;
@@ -85,7 +85,7 @@ export class Dial implements BackendDial, FrontendDial {
       this.#fail(stopping(this.address));
       return;
     }
-    if (this.#context.descriptors.scarce) {
+    if (this.#context.descriptors.refuseOneMore()) {
       this.#fail(outOfDescriptors(this.address, this.#context.descriptors.limit));
       return;
     }

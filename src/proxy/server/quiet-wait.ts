@@ -1,11 +1,13 @@
-/** Resolves when `quiet` says so at a call of the returned `look`, after `withinMs`, or with the signal. */
+/** A wait for something that has no event of its own. */
 export interface QuietWait {
   /** Looks again; cheap. */
   look(): void;
   readonly over: Promise<void>;
 }
 
-/** @param withinMs the most that is waited; 0 = not at all */
+/**
+ * Waits until `quiet` says so at a call of look(), for `withinMs` at most (0 = not at all), or until `hurry` is aborted.
+ */
 export function waitForQuiet(quiet: () => boolean, withinMs: number, hurry: AbortSignal): QuietWait {
   let done: () => void = () => {};
   const over = new Promise<void>((resolve) => {

@@ -34,23 +34,9 @@ export class Link {
     this.#pace = flow ? new LinkPace(now) : undefined;
   }
 
-  /** Bytes that were sent and not yet granted back; 0 towards a peer without `flow`. */
-  get underWayBytes(): number {
-    return this.#pace?.underWayBytes ?? 0;
-  }
-
-  get windowBytes(): number {
-    return this.#pace?.windowBytes ?? Number.POSITIVE_INFINITY;
-  }
-
   /** Sends a packet that need not wait: everything but DATA, and what must follow the DATA of its tunnel. */
   send(packet: Packet): boolean {
     return this.#stream.sendFrame(encodeFrame(packet));
-  }
-
-  /** The same for a packet that is encoded already. */
-  sendFrame(frame: Buffer): boolean {
-    return this.#stream.sendFrame(frame);
   }
 
   /** A tunnel's way into the link. `onEmpty` is called when send... returned false and all of it has gone. */
