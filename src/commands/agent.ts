@@ -13,6 +13,7 @@ import type { HttpEndpoints } from '../proxy/ops/http-endpoints.ts';
 import { connectFault } from '../proxy/ops/tls-errors.ts';
 import { loadClientTls } from '../proxy/ops/tls-files.ts';
 import { readTokenFile } from '../proxy/ops/token-file.ts';
+import { markSmallHeapsWhole } from '../proxy/ops/whole-marking.ts';
 import { defaultBufferBounds } from '../proxy/wire/buffers.ts';
 import { agentEndpoints } from './agent-endpoints.ts';
 import { countLeases } from './count-leases.ts';
@@ -88,6 +89,7 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
     throw error;
   }
   dieOnBugs(log);
+  markSmallHeapsWhole([...process.execArgv, io.env.NODE_OPTIONS ?? '']);
   logStart(log, 'agent', version, request.notes, request.warnings);
   const onDrain = (): void => proxyAgent.leave();
   if (io.interrupted.aborted) onDrain();

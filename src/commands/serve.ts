@@ -1,5 +1,6 @@
 import type { AgentTokens } from '../proxy/kubernetes/agent-tokens.ts';
 import type { HttpEndpoints } from '../proxy/ops/http-endpoints.ts';
+import { markSmallHeapsWhole } from '../proxy/ops/whole-marking.ts';
 import { ProxyServer } from '../proxy/server/proxy-server.ts';
 import { defaultServerTimes, type ProxyServerOptions } from '../proxy/server/server-options.ts';
 import { defaultBufferBounds } from '../proxy/wire/buffers.ts';
@@ -42,6 +43,7 @@ export async function serve(argv: readonly string[], io: CommandIo): Promise<num
     throw error;
   }
   dieOnBugs(log);
+  markSmallHeapsWhole([...process.execArgv, io.env.NODE_OPTIONS ?? '']);
   logStart(log, 'serve', version, request.notes, request.warnings);
   log.info(1, 'Listening', {
     frontend: server.frontendListeners.map((listener) => listener.address).join(','),
