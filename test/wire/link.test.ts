@@ -86,7 +86,7 @@ describe('a link that several tunnels share', () => {
       link.queue(9, () => {}),
       Buffer.from('key'),
     );
-    link.granted(CHUNK.length);
+    while (below.sent.length === 0) link.granted(CHUNK.length);
     assert.equal(below.sent[0]?.connectId, 9);
   });
 
@@ -145,8 +145,8 @@ describe('a link that several tunnels share', () => {
 });
 
 describe('the pace of a link', () => {
-  /** Sends and delivers for some time over a path of that round trip and rate. */
-  function run(pace: LinkPace, clock: { ms: number }, roundTripMs: number, bytesPerMs: number): void {
+  /** Sends and delivers for some time over a path of that round trip and rate. Returns what delivers the rest. */
+  function run(pace: LinkPace, clock: { ms: number }, roundTripMs: number, bytesPerMs: number): () => void {
     const inFlight: { bytes: number; atMs: number }[] = [];
     let freeAtMs = clock.ms;
     for (const endMs = clock.ms + 40 * roundTripMs + 1_000; clock.ms < endMs; clock.ms += 0.1) {
@@ -158,6 +158,9 @@ describe('the pace of a link', () => {
       while ((inFlight[0]?.atMs ?? Number.POSITIVE_INFINITY) <= clock.ms)
         pace.delivered(inFlight.shift()?.bytes ?? 0);
     }
+    return () => {
+      for (const { bytes } of inFlight) pace.delivered(bytes);
+    };
   }
 
   it('fills a long path and stays far below its ceiling on a short one', () => {
@@ -168,6 +171,20 @@ describe('the pace of a link', () => {
     const short = new LinkPace(() => clock.ms);
     run(short, clock, 0.2, 200_000);
     assert.ok(short.windowBytes < 1_000_000, `${short.windowBytes}`);
+  });
+
+  it('is narrow while somebody waits beside bulk, and wide again a second later', () => {
+    const clock = { ms: 0 };
+    const pace = new LinkPace(() => clock.ms);
+    const settle = run(pace, clock, 20, 200_000);
+    settle();
+    const wide = pace.windowBytes;
+    pace.hurry();
+    const narrow = pace.windowBytes;
+    assert.ok(narrow <= wide / 2 + 1, `${narrow} of ${wide}`);
+    assert.ok(narrow > 1_000_000, 'a long path stays in use');
+    run(pace, clock, 20, 200_000);
+    assert.ok(pace.windowBytes > 1.5 * narrow, `${pace.windowBytes}, ${narrow} before`);
   });
 
   it('keeps its bounds', () => {

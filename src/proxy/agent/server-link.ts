@@ -257,7 +257,7 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     // A Go server passes a DIAL_CLS on that crossed the answer, and closes nothing. Ours takes care of it itself.
     if (!this.ours) this.#unused.set(dialId, endpoint);
     this.#options.onDialEnd(this, dialId, address, endpoint);
-    this.send(dialResponse(dialId, connectId));
+    this.link.sendHurried(encodeFrame(dialResponse(dialId, connectId)));
     endpoint.start();
   }
 

@@ -152,7 +152,7 @@ export class Dial implements BackendDial, FrontendDial {
     }
     backend.dials.set(this.id, this);
     this.#context.onChosen(this, choice);
-    backend.sendFrame(this.#request);
+    backend.link.sendHurried(this.#request);
   }
 
   #mayRetry(): boolean {

@@ -7,6 +7,8 @@ const RATE_GAIN = 0.25;
 const ROUND_TRIP_AGE_MS = 10_000;
 /** The least of so many is taken then: a single one may have met a busy machine. */
 const PROBES = 8;
+/** How long the window stays narrow after something that somebody waits for met a full link. */
+const HURRY_MS = 1000;
 
 /**
  * How many bytes may be under way on a link: twice what it delivers in its least round trip (docs/EXTENSIONS.md). More
@@ -29,6 +31,7 @@ export class LinkPace {
   /** Measurements to come with the least window: a round trip under full load is not the least. */
   #probes = 0;
   #bytesPerMs = 0;
+  #hurriedAtMs = Number.NEGATIVE_INFINITY;
 
   /** @param now milliseconds on a clock that never goes back */
   constructor(now: () => number = () => performance.now()) {
@@ -57,6 +60,15 @@ export class LinkPace {
     if (this.#samplePosition >= 0 && this.#delivered >= this.#samplePosition) this.#measure(this.#now());
   }
 
+  /**
+   * A keystroke or a dial met a full link. Throughput needs a wide window, whoever waits a narrow one: while there are
+   * such, no more is under way than one round trip delivers.
+   */
+  hurry(): void {
+    this.#hurriedAtMs = this.#now();
+    this.#setWindow(1);
+  }
+
   #measure(nowMs: number): void {
     const tookMs = Math.max(nowMs - this.#sampleAtMs, 0.01);
     this.#samplePosition = -1;
@@ -73,7 +85,12 @@ export class LinkPace {
       this.#roundTripAtMs = nowMs;
       this.#probes = PROBES;
     }
-    const bytes = this.#probes > 0 ? 0 : 2 * this.#bytesPerMs * this.#roundTripMs;
+    this.#setWindow(nowMs - this.#hurriedAtMs < HURRY_MS ? 1 : 2);
+  }
+
+  #setWindow(roundTrips: number): void {
+    const bytes =
+      this.#probes > 0 || this.#bytesPerMs === 0 ? 0 : roundTrips * this.#bytesPerMs * this.#roundTripMs;
     this.windowBytes = Math.min(MAX_LINK_WINDOW_BYTES, Math.max(MIN_LINK_WINDOW_BYTES, bytes));
   }
 }

@@ -39,6 +39,12 @@ export class Link {
     return this.#stream.sendFrame(encodeFrame(packet));
   }
 
+  /** The same for a packet that a dial waits for. */
+  sendHurried(frame: Buffer): boolean {
+    if (!this.#free) this.#pace?.hurry();
+    return this.#stream.sendFrame(frame);
+  }
+
   /** A tunnel's way into the link. `onEmpty` is called when send... returned false and all of it has gone. */
   queue(connectId: number, onEmpty: () => void): LinkQueue {
     return new LinkQueue(connectId, onEmpty);
@@ -124,6 +130,7 @@ export class Link {
     if (queue.place !== 'none') return;
     const sparse = one.payloadBytes <= SPARSE_BYTES;
     queue.place = sparse ? 'new' : 'old';
+    if (sparse) this.#pace?.hurry();
     (sparse ? this.#newQueues : this.#oldQueues).push(queue);
   }
 
