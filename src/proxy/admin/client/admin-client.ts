@@ -10,6 +10,8 @@ export interface WatchRequest {
   readonly intervalSeconds: number;
   /** IDs whose rates are wanted, at most 500. */
   readonly ratesFor: readonly string[];
+  /** Only these agents, at most 500; left out: all. */
+  readonly only?: readonly string[];
 }
 
 /**
