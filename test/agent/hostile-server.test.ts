@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PacketType } from '../../src/proxy/wire/packet.ts';
+import { blankStatus, PacketType } from '../../src/proxy/wire/packet.ts';
 import {
   closeDial,
   closeRequest,
@@ -78,9 +78,7 @@ test('floods of STATUS, WINDOW and DIAL_CLS are taken', () =>
     const id = await connect.open(destination.address);
     agent.agent.leave();
     for (let i = 0; i < 20_000; i++) {
-      connect.send(
-        status({ leaving: false, tunnels: 0, pendingDials: 0, serverIds: [], replacements: i % 3 }),
-      );
+      connect.send(status({ ...blankStatus(), replacements: i % 3 }));
       connect.send(window(id, Number.MAX_SAFE_INTEGER));
       connect.send(closeDial(BigInt(i)));
     }

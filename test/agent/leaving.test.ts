@@ -7,7 +7,7 @@ import { Leaving } from '../../src/proxy/agent/leaving.ts';
 import type { ServerLink } from '../../src/proxy/agent/server-link.ts';
 import { Fault } from '../../src/proxy/ops/fault.ts';
 import { silentLog } from '../../src/proxy/ops/log.ts';
-import { PacketType } from '../../src/proxy/wire/packet.ts';
+import { blankStatus, PacketType } from '../../src/proxy/wire/packet.ts';
 import { closeRequest, dialRequest, status } from '../../src/proxy/wire/packets.ts';
 import { agentCase, goServer } from '../peers/agent-case.ts';
 import { Balancer } from '../peers/balancer.ts';
@@ -16,8 +16,7 @@ import { type ScriptedConnect, ScriptedServer } from '../peers/scripted-server.t
 import { noSocketsLeft, until } from '../peers/sockets-left.ts';
 import { TestAgent } from '../peers/test-agent.ts';
 
-const replacements = (count: number) =>
-  status({ leaving: false, tunnels: 0, pendingDials: 0, serverIds: [], replacements: count });
+const replacements = (count: number) => status({ ...blankStatus(), replacements: count });
 
 const isLeaving = (connect: ScriptedConnect) => connect.packets.next((p) => p.status?.leaving === true);
 

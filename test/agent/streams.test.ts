@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PacketType } from '../../src/proxy/wire/packet.ts';
+import { blankStatus, PacketType } from '../../src/proxy/wire/packet.ts';
 import { closeRequest, ping } from '../../src/proxy/wire/packets.ts';
 import { agentCase, goServer } from '../peers/agent-case.ts';
 import { Balancer } from '../peers/balancer.ts';
@@ -100,15 +100,12 @@ test('the first packet towards our server is STATUS, with who it is in the metad
       const first = await connect.packets.next();
       assert.equal(first.type, PacketType.STATUS);
       assert.deepEqual(first.status, {
-        leaving: false,
-        tunnels: 0,
-        pendingDials: 0,
+        ...blankStatus(),
         serverIds: ['server-a'],
-        replacements: -1,
       });
       assert.deepEqual(connect.metadata.get('agentID'), ['node-7']);
       assert.deepEqual(connect.metadata.get('agentIdentifiers'), ['host=a&ipv4=10.0.0.1']);
-      assert.deepEqual(connect.metadata.get('kts-features'), ['flow,half-close,ping,status']);
+      assert.deepEqual(connect.metadata.get('kts-features'), ['flow,half-close,order,ping,status']);
       assert.match(String(connect.metadata.get('kts-instance')[0]), /^[0-9a-f]{16}$/);
     },
     { serverId: 'server-a' },

@@ -22,7 +22,7 @@ import {
   openPublicPacketStream,
 } from '../../src/proxy/wire/client-stream.ts';
 import { encodeFrame } from '../../src/proxy/wire/encode.ts';
-import { FRAME_HEADER_BYTES, type Packet } from '../../src/proxy/wire/packet.ts';
+import { blankStatus, FRAME_HEADER_BYTES, type Packet } from '../../src/proxy/wire/packet.ts';
 import { status } from '../../src/proxy/wire/packets.ts';
 import { CONNECT_PATH, PROXY_PATH } from '../../src/proxy/wire/services.ts';
 import { Inbox } from './inbox.ts';
@@ -128,7 +128,7 @@ export class TestServer {
     const agent = new ScriptedStream(stream);
     agent.grantsLink = kind === 'ts' && (options.features ?? 'flow').includes('flow');
     if (kind === 'ts' && options.announces !== false) {
-      agent.send(status({ leaving, tunnels: 0, pendingDials: 0, serverIds: ['server-1'], replacements: -1 }));
+      agent.send(status({ ...blankStatus(), leaving, serverIds: ['server-1'] }));
     }
     if (this.server.backends.size <= before) {
       await this.lines.next((line) => line.includes('Agent connected') && line.includes(`"${agentId}"`));

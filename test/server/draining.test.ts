@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { encodeDataFrame } from '../../src/proxy/wire/encode.ts';
-import { type Packet, PacketType, type Status } from '../../src/proxy/wire/packet.ts';
+import { blankStatus, type Packet, PacketType, type Status } from '../../src/proxy/wire/packet.ts';
 import { dialFailure, dialRequest, dialResponse, drain, pong, status } from '../../src/proxy/wire/packets.ts';
 import { defaultProbeTimes } from '../../src/proxy/wire/probe.ts';
 import type { ScriptedStream } from '../peers/scripted-stream.ts';
@@ -46,7 +46,7 @@ async function dials(server: TestServer, count: number, address?: string): Promi
   for (let i = 0; i < count; i++) assert.equal((await dial(server, address)).error, '');
 }
 
-const leaving: Status = { leaving: true, tunnels: 0, pendingDials: 0, serverIds: [], replacements: -1 };
+const leaving: Status = { ...blankStatus(), leaving: true };
 
 describe('draining', () => {
   for (const kind of ['go', 'ts'] as const) {

@@ -4,7 +4,7 @@ import { status } from '@grpc/grpc-js';
 import { AgentTokens, type AgentTokensOptions } from '../../src/proxy/kubernetes/agent-tokens.ts';
 import { type KubeApiOptions, openKubeApi } from '../../src/proxy/kubernetes/kube-api.ts';
 import { TokenReviews } from '../../src/proxy/kubernetes/token-reviews.ts';
-import { PacketType } from '../../src/proxy/wire/packet.ts';
+import { blankStatus, PacketType } from '../../src/proxy/wire/packet.ts';
 import { dialRequest, status as statusPacket } from '../../src/proxy/wire/packets.ts';
 import { RpcError } from '../../src/proxy/wire/rpc-error.ts';
 import { deferred } from '../peers/deferred.ts';
@@ -198,7 +198,7 @@ for (const publicStreams of [false, true]) {
     try {
       // The raw call of grpc-js: our own streams wait for the headers of the server.
       const call = server.rawConnect('agent-1');
-      const leaving = { leaving: true, tunnels: 0, pendingDials: 0, serverIds: [], replacements: -1 };
+      const leaving = { ...blankStatus(), leaving: true };
       call.write(statusPacket(leaving));
       await asked.promise;
       assert.equal(server.server.backends.size, 0);

@@ -2,9 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
-import { blankPacket, decodeFrame, MalformedPacketError, memberOf } from '../../src/proxy/wire/decode.ts';
+import { MalformedPacketError } from '../../src/proxy/wire/cursor.ts';
+import { blankPacket, decodeFrame, memberOf } from '../../src/proxy/wire/decode.ts';
 import { encodeDataFrame, encodeFrame } from '../../src/proxy/wire/encode.ts';
-import { FRAME_HEADER_BYTES, NO_CONNECT_ID, type Packet, PacketType } from '../../src/proxy/wire/packet.ts';
+import { isOrderId, type OrderChange, type WireOrder } from '../../src/proxy/wire/order.ts';
+import {
+  blankStatus,
+  FRAME_HEADER_BYTES,
+  NO_CONNECT_ID,
+  type Packet,
+  PacketType,
+  type Status,
+} from '../../src/proxy/wire/packet.ts';
+import { endOrders, placeOrder, status as statusPacket } from '../../src/proxy/wire/packets.ts';
 
 const Wire = protobuf.loadSync('proto/tunnel.proto').lookupType('Packet');
 const MAX_SAFE = Number.MAX_SAFE_INTEGER;
@@ -13,13 +23,6 @@ const MAX_SAFE = Number.MAX_SAFE_INTEGER;
 interface Shown {
   type: number;
   payload?: string;
-  status?: {
-    leaving: boolean;
-    tunnels: string;
-    pendingDials: string;
-    serverIDs: string[];
-    replacements?: string;
-  };
 }
 
 function reference(frame: Buffer): Shown {
@@ -68,9 +71,40 @@ function shown(packet: Packet): object {
       return { type, ping: { number: amount }, payload: 'ping' };
     case PacketType.PONG:
       return { type, pong: { number: amount }, payload: 'pong' };
+    case PacketType.STATUS:
+      return { type, status: shownStatus(packet.status as Status), payload: 'status' };
+    case PacketType.ORDER:
+      return { type, order: shownChange(packet.order as OrderChange), payload: 'order' };
     default:
       throw new RangeError(`type ${type}`);
   }
+}
+
+function shownStatus(status: Status): object {
+  const { serverIds, replacements, order, ...rest } = status;
+  return {
+    ...rest,
+    tunnels: String(status.tunnels),
+    pendingDials: String(status.pendingDials),
+    orderNumber: String(status.orderNumber),
+    serverIDs: serverIds,
+    order: order === null ? null : shownOrder(order),
+    ...(replacements < 0 ? {} : { replacements: String(replacements), _replacements: 'replacements' }),
+  };
+}
+
+function shownChange(change: OrderChange): object {
+  return { ...change, order: change.order === null ? null : shownOrder(change.order) };
+}
+
+function shownOrder(order: WireOrder): object {
+  const { deadlineInMs, ...rest } = order;
+  return {
+    ...rest,
+    version: String(order.version),
+    sinceUnixMs: String(order.sinceUnixMs),
+    ...(deadlineInMs < 0 ? {} : { deadlineInMs: String(deadlineInMs), _deadlineInMs: 'deadlineInMs' }),
+  };
 }
 
 const connectId = fc.oneof(fc.nat(300), fc.integer({ min: 0, max: MAX_SAFE }), fc.constant(MAX_SAFE));
@@ -80,9 +114,41 @@ const dialId = fc.oneof(
 );
 const text = fc.string({ unit: 'binary', maxLength: 300 });
 const bytes = fc.uint8Array({ maxLength: 40_000 }).map((array) => Buffer.from(array));
-const encodable = fc.constantFrom(...Object.values(PacketType).filter((t) => t !== 1002 && t !== 1003));
+const encodable = fc.constantFrom(...Object.values(PacketType));
+/** Of at most 1,020 bytes. */
+const shortText = fc.string({ unit: 'binary', maxLength: 255 });
+const orderId = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/);
+const orders: fc.Arbitrary<WireOrder> = fc.record({
+  id: orderId,
+  version: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.constant(MAX_SAFE)),
+  actor: shortText,
+  actorClaimed: fc.boolean(),
+  reason: shortText,
+  sinceUnixMs: fc.integer({ min: 0, max: 8.64e15 }),
+  deadlineInMs: fc.oneof(fc.constant(-1), fc.constant(0), connectId),
+  close: fc.boolean(),
+  untilRestart: fc.boolean(),
+});
+const ended = fc.array(orderId, { maxLength: 64 });
+const changes: fc.Arbitrary<OrderChange> = fc.record({
+  order: fc.option(orders),
+  ended,
+  endedBy: shortText,
+  endedByClaimed: fc.boolean(),
+});
+const statuses: fc.Arbitrary<Status> = fc.record({
+  leaving: fc.boolean(),
+  tunnels: connectId,
+  pendingDials: connectId,
+  serverIds: fc.array(text, { maxLength: 5 }),
+  replacements: fc.oneof(fc.constant(-1), fc.nat(1000)),
+  orderNumber: connectId,
+  order: fc.option(orders),
+  endedOrders: ended,
+  stillDraining: fc.array(text, { maxLength: 5 }),
+});
 
-/** Packets of every type but STATUS, with only those fields set that their type carries. */
+/** Packets of every type, with only those fields set that their type carries. */
 const packets: fc.Arbitrary<Packet> = fc
   .record({
     type: encodable,
@@ -93,6 +159,8 @@ const packets: fc.Arbitrary<Packet> = fc
     error: text,
     data: bytes,
     amount: connectId,
+    status: statuses,
+    order: changes,
   })
   .map((all) => {
     const packet = blankPacket(all.type);
@@ -107,11 +175,24 @@ const packets: fc.Arbitrary<Packet> = fc
       [PacketType.HALF_CLOSE]: ['connectId'],
       [PacketType.PING]: ['amount'],
       [PacketType.PONG]: ['amount'],
+      [PacketType.STATUS]: ['status'],
+      [PacketType.ORDER]: ['order'],
     };
     for (const field of fields[all.type] ?? []) Object.assign(packet, { [field]: all[field] });
     return packet;
   });
 
+const anOrder: WireOrder = {
+  id: 'k3xw',
+  version: 1,
+  actor: 'ada@example.org',
+  actorClaimed: false,
+  reason: 'kernel',
+  sinceUnixMs: 0,
+  deadlineInMs: -1,
+  close: false,
+  untilRestart: false,
+};
 const runs = { numRuns: 1500 };
 
 describe('the packet codec', () => {
@@ -157,33 +238,69 @@ describe('the packet codec', () => {
     );
   });
 
-  test('carries STATUS both ways', () => {
-    const statuses = fc.record({
-      leaving: fc.boolean(),
-      tunnels: connectId,
-      pendingDials: connectId,
-      serverIds: fc.array(text, { maxLength: 5 }),
-      replacements: fc.oneof(fc.constant(-1), fc.nat(1000)),
+  test('cuts the texts of an order where receivers have their bound, and no character in half', () => {
+    const order = { ...anOrder, actor: 'é'.repeat(600), reason: `${'a'.repeat(1023)}€` };
+    const read = decodeFrame(encodeFrame(placeOrder(order))).order?.order;
+    assert.equal(read?.actor, 'é'.repeat(512));
+    assert.equal(read?.reason, 'a'.repeat(1023));
+    const ended = decodeFrame(encodeFrame(endOrders(['x'], '😀'.repeat(300), true))).order;
+    assert.equal(ended?.endedBy, '😀'.repeat(256));
+    const long = 'z'.repeat(1 << 20);
+    const status = { ...blankStatus(), order: { ...anOrder, reason: long } };
+    assert.equal(decodeFrame(encodeFrame(statusPacket(status))).status?.order?.reason.length, 1024);
+  });
+
+  test('rounds a remaining time up: what is not over is not said to be', () => {
+    const frame = encodeFrame(placeOrder({ ...anOrder, deadlineInMs: 0.2 }));
+    assert.equal(decodeFrame(frame).order?.order?.deadlineInMs, 1);
+  });
+
+  test('takes a time that no Date can hold for none', () => {
+    for (const sinceUnixMs of ['-1', '8640000000000001', '9223372036854775807']) {
+      const frame = referenceFrame({ type: 1002, order: { order: { id: 'a', version: 1, sinceUnixMs } } });
+      assert.equal(decodeFrame(frame).order?.order?.sinceUnixMs, 0);
+    }
+    const negative = { order: { order: { id: 'a', version: 1, deadlineInMs: '-5' } } };
+    assert.equal(decodeFrame(referenceFrame({ type: 1002, ...negative })).order?.order?.deadlineInMs, -1);
+  });
+
+  for (const [what, order] of [
+    ['without ID', { version: 1 }],
+    ['without version', { id: 'a' }],
+    ['of a negative version', { id: 'a', version: '-1' }],
+    ['with an ID of 65 characters', { id: 'a'.repeat(65), version: 1 }],
+    ['with an ID of other characters', { id: 'a b', version: 1 }],
+    ['with a reason of 1,025 bytes', { id: 'a', version: 1, reason: 'a'.repeat(1025) }],
+    ['with an actor of 1,025 bytes', { id: 'a', version: 1, actor: 'a'.repeat(1025) }],
+  ] as const) {
+    test(`takes an order ${what} for malformed`, () => {
+      const changed = referenceFrame({ type: 1002, order: { order } });
+      assert.throws(() => decodeFrame(changed), MalformedPacketError);
+      assert.throws(
+        () => decodeFrame(referenceFrame({ type: 1003, status: { order } })),
+        MalformedPacketError,
+      );
     });
-    fc.assert(
-      fc.property(statuses, (status) => {
-        const packet = { ...blankPacket(PacketType.STATUS), status };
-        const frame = encodeFrame(packet);
-        assert.deepEqual(decodeFrame(frame).status, status);
-        const read = reference(frame).status;
-        assert.deepEqual(read?.serverIDs, status.serverIds);
-        assert.deepEqual(
-          [read?.leaving, read?.tunnels, read?.pendingDials],
-          [status.leaving, String(status.tunnels), String(status.pendingDials)],
-        );
-        const given = Wire.decode(frame.subarray(FRAME_HEADER_BYTES)) as unknown as { status: object };
-        const said = Object.hasOwn(given.status, 'replacements');
-        assert.equal(said, status.replacements >= 0);
-        if (said) assert.equal(read?.replacements, String(status.replacements));
-        assert.deepEqual(decodeFrame(referenceFrame({ type: 1003, status: given.status })).status, status);
-      }),
-      { numRuns: 500 },
-    );
+  }
+
+  test('takes more than 64 ended orders for malformed, and sends the newest 64', () => {
+    const ids = Array.from({ length: 65 }, (_, i) => `id-${i}`);
+    for (const value of [
+      { type: 1002, order: { ended: ids } },
+      { type: 1003, status: { endedOrders: ids } },
+      { type: 1003, status: { endedOrders: ['not one'] } },
+      { type: 1002, order: { ended: [''] } },
+    ]) {
+      assert.throws(() => decodeFrame(referenceFrame(value)), MalformedPacketError);
+    }
+    const status = decodeFrame(encodeFrame(statusPacket({ ...blankStatus(), endedOrders: ids }))).status;
+    assert.deepEqual(status?.endedOrders, ids.slice(1));
+    assert.deepEqual(decodeFrame(encodeFrame(endOrders(ids, '', false))).order?.ended, ids.slice(1));
+  });
+
+  test('knows what can be the ID of an order', () => {
+    assert.deepEqual(['a', 'Z_-9', 'a'.repeat(64)].map(isOrderId), [true, true, true]);
+    assert.deepEqual(['', 'a b', 'ä', 'a\n', 'a'.repeat(65)].map(isOrderId), Array(5).fill(false));
   });
 
   test('takes an int64 connectID that nobody can have been given for none', () => {
@@ -258,7 +375,7 @@ describe('the packet codec', () => {
   });
 
   test('passes packets of types from the future, whatever they carry', () => {
-    for (const type of [7, 9, 999, 1002, 1006, 2 ** 31 - 1]) {
+    for (const type of [7, 9, 999, 1006, 2 ** 31 - 1]) {
       const bare = framed(protobuf.Writer.create().uint32(8).uint32(type).finish());
       assert.equal(decodeFrame(bare).type, type);
       const withData = referenceFrame({ type, data: { connectID: '4', data: Buffer.from('x') } });

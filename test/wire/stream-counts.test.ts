@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { encodeDataFrame, encodeFrame } from '../../src/proxy/wire/encode.ts';
-import { PacketType } from '../../src/proxy/wire/packet.ts';
+import { blankStatus, PacketType } from '../../src/proxy/wire/packet.ts';
 import {
   closeDial,
   closeRequest,
@@ -9,6 +9,7 @@ import {
   dialRequest,
   dialResponse,
   drain,
+  endOrders,
   ping,
   pong,
   status,
@@ -17,7 +18,6 @@ import {
 import { codeName, frameType, PacketTally } from '../../src/proxy/wire/stream-counts.ts';
 
 it('the type of every frame that is sent is read from its first bytes', () => {
-  const state = { leaving: false, tunnels: 0, pendingDials: 0, serverIds: [], replacements: -1 };
   const packets = [
     dialRequest(1n, 'a:1'),
     dialResponse(1n, 2),
@@ -28,7 +28,8 @@ it('the type of every frame that is sent is read from its first bytes', () => {
     window(1, 5),
     ping(1),
     pong(1),
-    status(state),
+    status(blankStatus()),
+    endOrders(['a'], '', false),
   ];
   for (const packet of packets) assert.equal(frameType(encodeFrame(packet)), packet.type);
   assert.equal(frameType(encodeDataFrame(1, Buffer.from('x'))), PacketType.DATA);

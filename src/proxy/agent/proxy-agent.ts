@@ -3,7 +3,7 @@ import { Fault } from '../ops/fault.ts';
 import type { Log } from '../ops/log.ts';
 import { RepeatedLine } from '../ops/repeated-line.ts';
 import { Buffers } from '../wire/buffers.ts';
-import type { Status } from '../wire/packet.ts';
+import { blankStatus, type Status } from '../wire/packet.ts';
 import { Probe, type ProbeTimes } from '../wire/probe.ts';
 import { AgentCounts } from './agent-counts.ts';
 import type { ProxyAgentOptions } from './agent-options.ts';
@@ -107,11 +107,11 @@ export class ProxyAgent {
 
   get status(): Status {
     return {
+      ...blankStatus(),
       leaving: this.leaving,
       tunnels: this.#liveTunnels,
       pendingDials: this.#pendingDials,
       serverIds: [...this.servers.links.keys()],
-      replacements: -1,
     };
   }
 

@@ -1,5 +1,5 @@
 import type { Log } from '../ops/log.ts';
-import type { Status } from '../wire/packet.ts';
+import { blankStatus, type Status } from '../wire/packet.ts';
 import type { PacketStream, StreamEnd } from '../wire/packet-stream.ts';
 import { status as statusPacket } from '../wire/packets.ts';
 import { Probe, type ProbeTimes } from '../wire/probe.ts';
@@ -179,7 +179,7 @@ export class Backends {
     const replacements = replacementsOf(this.registry, backend);
     if (watch === undefined || replacements === watch.toldReplacements) return;
     watch.toldReplacements = replacements;
-    backend.send(statusPacket({ leaving: false, tunnels: 0, pendingDials: 0, serverIds: [], replacements }));
+    backend.send(statusPacket({ ...blankStatus(), replacements }));
   }
 
   #remove(backend: Backend, end: StreamEnd): void {

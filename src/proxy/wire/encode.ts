@@ -1,4 +1,5 @@
 import { ABNORMAL_TAG, memberOf } from './decode.ts';
+import { MOST_ENDED_ORDERS, MOST_ORDER_TEXT_BYTES, type OrderChange, type WireOrder } from './order.ts';
 import { FRAME_HEADER_BYTES, type Packet, PacketType, type Status } from './packet.ts';
 
 /**
@@ -118,6 +119,9 @@ function encodePayload(packet: Packet): number[] {
     case PacketType.STATUS:
       if (packet.status !== null) pushStatus(out, packet.status);
       break;
+    case PacketType.ORDER:
+      if (packet.order !== null) pushOrderChange(out, packet.order);
+      break;
     case PacketType.DRAIN:
       break;
     default:
@@ -135,6 +139,35 @@ function pushStatus(out: number[], status: Status): void {
     out.push(40);
     pushVarint(out, status.replacements);
   }
+  pushNumber(out, 48, status.orderNumber);
+  if (status.order !== null) pushMessage(out, 58, orderBody(status.order));
+  for (const id of status.endedOrders.slice(-MOST_ENDED_ORDERS)) pushString(out, 66, id, true);
+  for (const id of status.stillDraining) pushString(out, 74, id, true);
+}
+
+function pushOrderChange(out: number[], change: OrderChange): void {
+  if (change.order !== null) pushMessage(out, 10, orderBody(change.order));
+  for (const id of change.ended.slice(-MOST_ENDED_ORDERS)) pushString(out, 18, id, true);
+  pushText(out, 26, change.endedBy);
+  pushNumber(out, 32, change.endedByClaimed ? 1 : 0);
+}
+
+function orderBody(order: WireOrder): number[] {
+  const out: number[] = [];
+  pushString(out, 10, order.id);
+  pushNumber(out, 16, order.version);
+  pushText(out, 26, order.actor);
+  pushNumber(out, 32, order.actorClaimed ? 1 : 0);
+  pushText(out, 42, order.reason);
+  pushNumber(out, 48, Math.max(0, Math.floor(order.sinceUnixMs)));
+  if (order.deadlineInMs >= 0) {
+    out.push(56);
+    // Rounded up, so that what is not over yet is not said to be.
+    pushVarint(out, Math.ceil(order.deadlineInMs));
+  }
+  pushNumber(out, 64, order.close ? 1 : 0);
+  pushNumber(out, 72, order.untilRestart ? 1 : 0);
+  return out;
 }
 
 function pushNumber(out: number[], tag: number, value: number): void {
@@ -164,7 +197,19 @@ function pushInt64(out: number[], tag: number, value: bigint): void {
 
 function pushString(out: number[], tag: number, text: string, evenEmpty = false): void {
   if (text === '' && !evenEmpty) return;
-  const bytes = Buffer.from(text, 'utf8');
+  pushMessage(out, tag, Buffer.from(text, 'utf8'));
+}
+
+/** A text of an order: no more of it than receivers take, and no half character. */
+function pushText(out: number[], tag: number, text: string): void {
+  if (text === '') return;
+  const bytes = Buffer.from(text.slice(0, MOST_ORDER_TEXT_BYTES), 'utf8');
+  let end = Math.min(bytes.length, MOST_ORDER_TEXT_BYTES);
+  while (end < bytes.length && ((bytes[end] as number) & 0xc0) === 0x80) end--;
+  pushMessage(out, tag, bytes.subarray(0, end));
+}
+
+function pushMessage(out: number[], tag: number, bytes: ArrayLike<number> & Iterable<number>): void {
   out.push(tag);
   pushVarint(out, bytes.length);
   for (const byte of bytes) out.push(byte);

@@ -1,4 +1,5 @@
-import { decodeFrame, MalformedPacketError } from './decode.ts';
+import { MalformedPacketError } from './cursor.ts';
+import { decodeFrame } from './decode.ts';
 import { encodeFrame } from './encode.ts';
 import { type Packet, PacketType } from './packet.ts';
 import type { PacketStream, PacketStreamHandler, StreamEnd } from './packet-stream.ts';

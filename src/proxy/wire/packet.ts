@@ -1,3 +1,5 @@
+import type { OrderChange, WireOrder } from './order.ts';
+
 /**
  * The Packet of the Konnectivity protocol (proto/tunnel.proto), flattened: one object shape for every type, so
  * that the packet loops stay monomorphic. Fields that a type does not use hold their zero value.
@@ -45,6 +47,8 @@ export interface Packet {
   amount: number;
   /** STATUS: its message. */
   status: Status | null;
+  /** ORDER: its message. */
+  order: OrderChange | null;
   /**
    * The whole received gRPC frame (prefix and message), so that a packet can be passed on without being encoded
    * again. Empty on packets that were made here.
@@ -64,4 +68,27 @@ export interface Status {
   serverIds: string[];
   /** From a server: ready agents that could replace this one for everything it serves; -1 when not said. */
   replacements: number;
+  /** With `order`: how many changes of its orders this instance has made. The highest of an instance is the latest. */
+  orderNumber: number;
+  /** With `order`: the order in force. */
+  order: WireOrder | null;
+  /** With `order`: IDs of orders that ended in this instance's life, the newest last. */
+  endedOrders: string[];
+  /** With `order`: servers that cannot be told of an undrain, and take the agent for draining until it connects anew. */
+  stillDraining: string[];
+}
+
+/** A status that says nothing; whoever sends one fills in what it knows. */
+export function blankStatus(): Status {
+  return {
+    leaving: false,
+    tunnels: 0,
+    pendingDials: 0,
+    serverIds: [],
+    replacements: -1,
+    orderNumber: 0,
+    order: null,
+    endedOrders: [],
+    stillDraining: [],
+  };
 }

@@ -1,4 +1,5 @@
 import { blankPacket } from './decode.ts';
+import { blankOrderChange, type WireOrder } from './order.ts';
 import { type Packet, PacketType, type Status } from './packet.ts';
 
 /** Makers of the packets that this project sends, so that callers name only what matters. */
@@ -78,5 +79,19 @@ export function pong(number: number): Packet {
 export function status(value: Status): Packet {
   const packet = blankPacket(PacketType.STATUS);
   packet.status = value;
+  return packet;
+}
+
+/** Places or updates an order. Only to an agent with `order`; its ID must pass isOrderId. */
+export function placeOrder(order: WireOrder): Packet {
+  const packet = blankPacket(PacketType.ORDER);
+  packet.order = { ...blankOrderChange(), order };
+  return packet;
+}
+
+/** Ends orders, in force or not: at most MOST_ENDED_ORDERS in one packet. Only to an agent with `order`. */
+export function endOrders(ended: readonly string[], endedBy: string, endedByClaimed: boolean): Packet {
+  const packet = blankPacket(PacketType.ORDER);
+  packet.order = { order: null, ended: [...ended], endedBy, endedByClaimed };
   return packet;
 }
