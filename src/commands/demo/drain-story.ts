@@ -105,7 +105,7 @@ async function watchDownload(
 /** Resolves when the server has the agent's word that it drains. */
 async function seenDraining(scene: Scene, signal: AbortSignal): Promise<void> {
   const draining = (): boolean =>
-    [...scene.server.backends.all()].some((backend) => backend.agentId === DRAINED && backend.draining);
+    [...scene.server.backends.all()].some((backend) => backend.agentId === DRAINED && backend.leaving);
   while (!draining()) await sleep(10, undefined, { signal });
 }
 

@@ -166,7 +166,7 @@ async function agentReady(server: ProxyServer, agent: AgentProcess, signal: Abor
   const { registry } = server.backends;
   for (;;) {
     for (const backend of server.backends.all()) {
-      if (backend.agentId === agent.id && !backend.draining && registry.stateOf(backend)?.announced) return;
+      if (backend.agentId === agent.id && !backend.leaving && registry.stateOf(backend)?.announced) return;
     }
     if (signal.aborted) throw new Fault('cancelled', 'interrupted while the demo was starting');
     if (exit !== undefined) {

@@ -127,6 +127,11 @@ export const faultCodes = [
   'agent-stays',
   'no-free-port',
   'no-temporary-directory',
+  'agent-unknown',
+  'bad-order',
+  'drain-refused',
+  'undrain-refused',
+  'too-many-orders',
 ] as const;
 
 export type FaultCode = (typeof faultCodes)[number];

@@ -29,7 +29,7 @@ export interface BackendDial {
 
 /** What a backend tells its owner. */
 export interface BackendEvents {
-  onDraining(backend: Backend): void;
+  onLeaving(backend: Backend): void;
   onStatus(backend: Backend, status: Status): void;
   /** A dial that nobody waits for any more was answered after all. */
   onLateAnswer(backend: Backend): void;
@@ -67,7 +67,8 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
   readonly tunnels = new Map<number, Tunnel>();
   /** The last STATUS of our agent. */
   status: Status | undefined;
-  draining = false;
+  /** Since when it says that it shuts down (STATUS, or DRAIN); undefined while it does not. Not an order. */
+  leavingSinceUnixMs: number | undefined;
   /** Set by every packet, cleared by the probe: whether the agent was heard since the last look. */
   heard = true;
   /** Set while a probe is unanswered: called for the next packet of any kind. */
@@ -121,6 +122,15 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
   /** Dials and tunnels on this stream: the load by which least-loaded choice goes. */
   get load(): number {
     return this.dials.size + this.tunnels.size;
+  }
+
+  get leaving(): boolean {
+    return this.leavingSinceUnixMs !== undefined;
+  }
+
+  /** An operator does not believe a Go agent's DRAIN. */
+  clearLeaving(): void {
+    this.leavingSinceUnixMs = undefined;
   }
 
   get open(): boolean {
@@ -230,12 +240,12 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
         return;
       }
       case PacketType.DRAIN:
-        this.#drain();
+        this.#leave();
         return;
       case PacketType.STATUS:
         if (packet.status === null || !this.features.has('status')) return;
         this.status = packet.status;
-        if (packet.status.leaving) this.#drain();
+        if (packet.status.leaving) this.#leave();
         this.#events.onStatus(this, packet.status);
         return;
       case PacketType.PING:
@@ -253,11 +263,11 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
     this.tunnels.get(packet.connectId)?.backendEnded(reason, packet.error);
   }
 
-  /** Marks this stream, not the agent ID, as draining. Idempotent. */
-  #drain(): void {
-    if (this.draining) return;
-    this.draining = true;
-    this.#events.onDraining(this);
+  /** This stream, not the agent ID, is draining from now on. Idempotent. */
+  #leave(): void {
+    if (this.leaving) return;
+    this.leavingSinceUnixMs = Date.now();
+    this.#events.onLeaving(this);
   }
 
   /** Has the agent close an endpoint that nobody here knows. */

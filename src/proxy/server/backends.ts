@@ -16,12 +16,24 @@ const UNANSWERED_DIALS = 3;
 /** Changes within this time are told to leaving agents at once. */
 const TELL_AFTER_MS = 50;
 
+/** Drain orders, as far as streams are concerned. Everything is synchronous. */
+export interface StreamOrders {
+  /** A stream is about to be registered. @returns whether an order makes it draining from its first instant */
+  connecting(backend: Backend): boolean;
+  /** A STATUS arrived: marks come before the first one makes the stream choosable. */
+  heard(backend: Backend, status: Status): void;
+  /** A stream is registered no more. */
+  disconnected(backend: Backend): void;
+}
+
 /** What the set of backends is made of. */
 export interface BackendsOptions {
   readonly strategies: readonly StrategyName[];
   readonly selection: SelectorOptions<Backend>;
   readonly secondStreamWaitMs: number;
   readonly probeTimes: ProbeTimes;
+  /** Who knows of drain orders. */
+  readonly orders: StreamOrders;
   /** An agent answered a dial that nobody waits for. */
   onUnknownAnswer(): void;
   readonly log: Log;
@@ -47,7 +59,7 @@ export class Backends {
   readonly #log: Log;
   readonly #watches = new Map<Backend, Watch>();
   readonly #byAgent = new Map<string, Backend[]>();
-  /** Draining streams of our agents: they are told how many could replace them. */
+  /** Streams of our agents that shut down: they are told how many could replace them. */
   readonly #leaving = new Set<Backend>();
   #advanceTimer: NodeJS.Timeout | undefined;
   #tellTimer: NodeJS.Timeout | undefined;
@@ -94,7 +106,7 @@ export class Backends {
   /** Takes over a new stream. It is registered in the same step in which its packets begin to flow. */
   add(identity: BackendIdentity, stream: PacketStream): Backend {
     const backend = new Backend(identity, stream, {
-      onDraining: (draining) => this.#onDraining(draining),
+      onLeaving: (leaving) => this.#onLeaving(leaving),
       onStatus: (sender, status) => this.#onStatus(sender, status),
       onLateAnswer: (sender) => this.dialAnswered(sender, true),
       onEnd: (ended, end) => this.#remove(ended, end),
@@ -111,7 +123,7 @@ export class Backends {
     const siblings = this.#byAgent.get(backend.agentId) ?? [];
     for (const older of siblings) this.#watches.get(older)?.probe.askUrgently();
     this.#byAgent.set(backend.agentId, [...siblings, backend]);
-    this.registry.register(backend);
+    this.registry.register(backend, { draining: this.#options.orders.connecting(backend) });
     this.#scheduleAdvance();
     this.#log.info(1, 'Agent connected', { ...who(backend), version: backend.version ?? 'go' });
     return backend;
@@ -149,7 +161,7 @@ export class Backends {
     this.#tellLeaving();
   }
 
-  #onDraining(backend: Backend): void {
+  #onLeaving(backend: Backend): void {
     this.registry.markDraining(backend);
     if (backend.ours) this.#leaving.add(backend);
     this.#log.info(1, 'Agent drains: new dials go to others', {
@@ -159,7 +171,8 @@ export class Backends {
     this.#tellLeaving();
   }
 
-  #onStatus(backend: Backend, _status: Status): void {
+  #onStatus(backend: Backend, status: Status): void {
+    this.#options.orders.heard(backend, status);
     if (this.registry.stateOf(backend)?.announced === true) return;
     this.registry.markChoosable(backend);
     this.#tellLeaving();
@@ -192,6 +205,7 @@ export class Backends {
     if (siblings.length === 0) this.#byAgent.delete(backend.agentId);
     else this.#byAgent.set(backend.agentId, siblings);
     this.registry.remove(backend);
+    this.#options.orders.disconnected(backend);
     this.#scheduleAdvance();
     this.#log.info(1, 'Agent disconnected', {
       ...who(backend),

@@ -6,6 +6,7 @@ import { Acceptors } from './acceptors.ts';
 import type { Backend } from './backend.ts';
 import { Backends } from './backends.ts';
 import { DialDesk } from './dial-desk.ts';
+import { DrainControl } from './drain/drain-control.ts';
 import { type QuietWait, waitForQuiet } from './quiet-wait.ts';
 import { type Readiness, readiness } from './readiness.ts';
 import { ServerCounters } from './server-counters.ts';
@@ -21,6 +22,7 @@ export class ProxyServer {
   readonly options: ProxyServerOptions;
   readonly counters = new ServerCounters();
   readonly backends: Backends;
+  readonly drain: DrainControl;
   readonly buffers: Buffers;
   readonly metrics: ServerMetrics;
   readonly #log: Log;
@@ -45,8 +47,18 @@ export class ProxyServer {
       },
       secondStreamWaitMs: options.times.secondStreamWaitMs,
       probeTimes: options.times.probe,
+      orders: {
+        connecting: (backend) => this.drain.connecting(backend),
+        heard: (backend, status) => this.drain.heard(backend, status),
+        disconnected: (backend) => this.drain.disconnected(backend),
+      },
       onUnknownAnswer: () => this.counters.unknownAnswer(),
       log: log.named('backends'),
+    });
+    this.drain = new DrainControl({
+      registry: this.backends.registry,
+      drainingFallback: options.drainingFallback,
+      log: log.named('drain-control'),
     });
     this.metrics = serverMetrics(this.counters, this.backends, options.version);
     const desk = new DialDesk({
@@ -153,6 +165,7 @@ export class ProxyServer {
     await Promise.all(this.#listeners.map((listener) => listener.close()));
     await this.#agentListener?.close();
     await this.#acceptors.close();
+    this.drain.close();
     this.metrics.close();
   }
 }
