@@ -9,6 +9,16 @@ module.exports = {
     rule('server-imports-wire-and-ops', '^src/proxy/server/', '^src/(?!proxy/(server|wire|ops)/)'),
     rule('agent-imports-wire-and-ops', '^src/proxy/agent/', '^src/(?!proxy/(agent|wire|ops)/)'),
     rule('client-imports-wire-and-ops', '^src/proxy/client/', '^src/(?!proxy/(client|wire|ops)/)'),
+    rule(
+      'admin-client-imports-ops',
+      '^src/proxy/admin/(client|model|messages)/',
+      '^src/(?!proxy/(admin/(client|model|messages)|ops)/)',
+    ),
+    rule(
+      'admin-service-imports-server-wire-and-ops',
+      '^src/proxy/admin/service/',
+      '^src/(?!proxy/(admin/(service|model|messages)|server|wire|ops)/)',
+    ),
     rule('kubernetes-imports-ops', '^src/proxy/kubernetes/', '^src/(?!proxy/(kubernetes|ops)/)'),
     // It costs 0.15 s and 19 MB: kube-config.ts loads it, and is itself imported dynamically.
     rule(

@@ -132,6 +132,12 @@ export const faultCodes = [
   'drain-refused',
   'undrain-refused',
   'too-many-orders',
+  'admin-bad-address',
+  'admin-unreachable',
+  'admin-denied',
+  'admin-not-found',
+  'admin-refused',
+  'admin-bad-request',
 ] as const;
 
 export type FaultCode = (typeof faultCodes)[number];
