@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { resetSocket } from '../ops/reset-socket.ts';
 import type { Buffers } from '../wire/buffers.ts';
 import type { CloseReason } from '../wire/close-reason.ts';
 import type { Feature } from '../wire/extension.ts';
@@ -188,7 +187,7 @@ export class Endpoint {
 
   #reset(): void {
     this.#queue.clear();
-    resetSocket(this.#socket);
+    this.#socket.resetAndDestroy();
   }
 
   #finish(): void {

@@ -111,11 +111,6 @@ export class Link {
     this.#oldQueues = [];
   }
 
-  /** Nothing of any tunnel waits here. */
-  get empty(): boolean {
-    return [...this.#newQueues, ...this.#oldQueues].every((queue) => queue.empty);
-  }
-
   get #free(): boolean {
     return !this.#streamFull && (this.#pace === undefined || this.#pace.open);
   }
