@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { shellWord } from '../shell-word.ts';
 import { hostOf } from './agent-process.ts';
 import type { Scene } from './scene.ts';
 
@@ -10,12 +11,7 @@ export function ownCommand(cwd: string, entry: string): string {
   } catch {
     // Not in a checkout.
   }
-  return `node ${quoted(entry)}`;
-}
-
-/** A word of a shell command. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return `node ${shellWord(entry)}`;
 }
 
 /** What runs where, what to look at, and commands that work as they are printed. */
@@ -25,9 +21,9 @@ export function guide(scene: Scene, command: string, healthPort: number): string
   const host = hostOf(first?.id ?? '');
   const url = `http://${host}:${target.port}`;
   const files = [
-    `--proxy-cacert ${quoted(pki.caFile)}`,
-    `--proxy-cert ${quoted(pki.client.certFile)}`,
-    `--proxy-key ${quoted(pki.client.keyFile)}`,
+    `--proxy-cacert ${shellWord(pki.caFile)}`,
+    `--proxy-cert ${shellWord(pki.client.certFile)}`,
+    `--proxy-key ${shellWord(pki.client.keyFile)}`,
   ];
   // --noproxy: a no_proxy of the environment would lead around the tunnel.
   const curl = `curl --noproxy '' --proxytunnel -x https://127.0.0.1:${tls.port} ${files.join(' ')}`;
@@ -45,7 +41,7 @@ ${processes.join('\n')}
   target  an HTTP server on port ${target.port}, asked once a second through the tunnel
 
 Through the Unix socket, each step shown:
-  printf 'GET / HTTP/1.0\\r\\n\\r\\n' | ${command} dial ${host}:${target.port} --server ${quoted(unix.path)} -v
+  printf 'GET / HTTP/1.0\\r\\n\\r\\n' | ${command} dial ${host}:${target.port} --server ${shellWord(unix.path)} -v
 
 Through mTLS, as any HTTP client can:
   ${curl} ${url}/
@@ -55,7 +51,7 @@ Drain an agent under a download (two terminals): it ends whole, and new dials go
   kill -TERM ${first?.pid}
 
 Look at what happens:
-  tail -f ${quoted(serverLog)} ${quoted(first?.logFile ?? '')}
+  tail -f ${shellWord(serverLog)} ${shellWord(first?.logFile ?? '')}
   curl --noproxy '' 'http://127.0.0.1:${first?.healthPort}/readyz?verbose'
   curl --noproxy '' http://127.0.0.1:${healthPort}/metrics
 

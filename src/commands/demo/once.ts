@@ -1,8 +1,8 @@
 import type { CommandIo } from '../io.ts';
+import { formatTable } from '../table.ts';
 import { hostOf } from './agent-process.ts';
 import { requestThrough } from './request.ts';
 import type { Scene } from './scene.ts';
-import { formatTable } from './table.ts';
 
 /** `demo --once`: one request through each agent by each frontend. @returns the exit code @throws Fault */
 export async function runOnce(scene: Scene, io: CommandIo): Promise<number> {

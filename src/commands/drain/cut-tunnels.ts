@@ -1,0 +1,53 @@
+import { askAll } from '../ask-all.ts';
+import type { Operator } from '../operator.ts';
+import { tunnelsUpTo } from '../tunnel-pages.ts';
+
+const REMEMBERED = 1_000;
+
+/** Tunnels of one agent that did not end by themselves. */
+export interface CutCount {
+  /** With the stream of their agent. */
+  readonly lost: number;
+  /** At the deadline of an order, or of the leaving agent itself. */
+  readonly atDeadline: number;
+  /** With the agent, when it was stopped at once. */
+  readonly stopped: number;
+}
+
+/** Counts what is cut from its making on. Servers remember ended tunnels, so no clocks are compared. */
+export class CutTunnels {
+  readonly #operator: Operator;
+  readonly #agentId: string;
+  #before: ReadonlySet<string> = new Set();
+
+  constructor(operator: Operator, agentId: string) {
+    this.#operator = operator;
+    this.#agentId = agentId;
+  }
+
+  /** Takes what was cut before as the beginning. */
+  async begin(): Promise<void> {
+    this.#before = new Set((await this.#cut()).map(({ key }) => key));
+  }
+
+  async count(): Promise<CutCount> {
+    const cut = (await this.#cut()).filter(({ key }) => !this.#before.has(key));
+    const of = (reason: string): number => cut.filter((one) => one.reason === reason).length;
+    return { lost: of('agent-lost'), atDeadline: of('drain-deadline'), stopped: of('stopping') };
+  }
+
+  async #cut(): Promise<{ key: string; reason: string }[]> {
+    const request = { agent: this.#agentId, closed: true };
+    const answers = await askAll(this.#operator, (client, signal) =>
+      tunnelsUpTo(client, request, REMEMBERED, signal),
+    );
+    return answers.flatMap((answer) =>
+      answer.fault === undefined
+        ? answer.value.tunnels.map(({ id, serverId, closeReason = '' }) => ({
+            key: `${serverId} ${id}`,
+            reason: closeReason,
+          }))
+        : [],
+    );
+  }
+}

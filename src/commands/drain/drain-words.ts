@@ -1,0 +1,69 @@
+import type { Agent, DrainResult } from '../../proxy/admin/model/agent.ts';
+import { countText } from '../../proxy/admin/model/amounts.ts';
+import type { Order } from '../../proxy/admin/model/order.ts';
+import { actorText, deadlineText, orderText } from '../agent-rows.ts';
+
+/** What a request did to one agent, over all servers: the largest change counts. */
+export function changeOf(results: readonly DrainResult[]): DrainResult['change'] {
+  const changes = results.map((result) => result.change);
+  if (changes.includes('updated')) return 'updated';
+  return changes.includes('placed') ? 'placed' : 'unchanged';
+}
+
+/** `node-b: draining is ordered`, or who ordered it before, or what was changed. */
+export function changeText(agentId: string, results: readonly DrainResult[], nowMs: number): string {
+  const change = changeOf(results);
+  const result = results.find((one) => one.change === change) ?? results[0];
+  if (result === undefined) return `${agentId}: nothing changed`;
+  const { order, previous } = result;
+  if (change === 'unchanged') return `${agentId}: nothing changed, it is under ${orderText(order, nowMs)}`;
+  if (change === 'updated' && previous !== undefined) {
+    return `${agentId}: order ${order.id} changed: ${differences(previous, order, nowMs)}`;
+  }
+  return `${agentId}: draining is ordered (order ${order.id}${deadlineNote(order, nowMs)})`;
+}
+
+function deadlineNote(order: Order, nowMs: number): string {
+  return order.deadline === undefined ? '' : `, ${deadlineText(order, nowMs)}`;
+}
+
+/** `reason "a" -> "b", no deadline -> deadline in 10m, then close`. */
+function differences(before: Order, after: Order, nowMs: number): string {
+  const parts: string[] = [];
+  if (before.reason !== after.reason) {
+    parts.push(`reason ${JSON.stringify(before.reason)} -> ${JSON.stringify(after.reason)}`);
+  }
+  const deadlines = [deadlineText(before, nowMs), deadlineText(after, nowMs)];
+  if (before.deadline?.getTime() !== after.deadline?.getTime()) parts.push(deadlines.join(' -> '));
+  else if (before.atDeadline !== after.atDeadline) {
+    parts.push(`at the deadline ${before.atDeadline} -> ${after.atDeadline}`);
+  }
+  if (before.until !== after.until) parts.push(`until ${before.until} -> ${after.until}`);
+  if (before.actor !== after.actor) parts.push(`by ${actorText(before)} -> ${actorText(after)}`);
+  return parts.length === 0 ? 'placed again' : parts.join(', ');
+}
+
+/** `3 tunnels and 1 pending dial`. */
+export function leftOf({ tunnels, pendingDials }: Pick<Agent, 'tunnels' | 'pendingDials'>): string {
+  const dials = pendingDials > 0 ? ` and ${countText(pendingDials, 'pending dial')}` : '';
+  return `${countText(tunnels, 'tunnel')}${dials}`;
+}
+
+/** What `drained` means of this agent. @param asked servers that answered */
+export function drainedText(agent: Agent, asked: number): string {
+  if (agent.kind === 'go') {
+    const of = Math.max(agent.serverCount, asked);
+    return of > asked
+      ? `drained here, ${asked} of ${countText(of, 'server')} asked; a Go agent says nothing of the others`
+      : `drained on all ${countText(of, 'server')}; ${stopText(agent)}`;
+  }
+  const servers = agent.serverIds.length;
+  const where = servers === 1 ? 'on its server' : `on all its ${servers} servers`;
+  return `drained ${where}; ${stopText(agent)}`;
+}
+
+function stopText(agent: Agent): string {
+  if (agent.safeToStop) return 'safe to stop';
+  if (agent.lastFor.length > 0) return `idle, still the last for ${agent.lastFor.join(', ')}`;
+  return agent.conditions.includes('partial') ? 'not every server agrees yet' : 'idle';
+}

@@ -1,0 +1,84 @@
+import type { AdminClient } from '../../proxy/admin/client/admin-client.ts';
+import type { DrainRequest, Order } from '../../proxy/admin/model/order.ts';
+import type { WatchedServer } from '../agents-watch.ts';
+import { askOne } from '../ask-all.ts';
+import type { Operator } from '../operator.ts';
+
+/** Servers that have to be told an order, because they were restarted, or could not be reached before. */
+export class PlaceAgain {
+  readonly #operator: Operator;
+  readonly #untold = new Map<AdminClient, { readonly why: string; readonly ids: Set<string> }>();
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  constructor(operator: Operator) {
+    this.#operator = operator;
+  }
+
+  /** @param why the beginning of what is said once it is done, such as `cp-1 was restarted` */
+  add(client: AdminClient, ids: readonly string[], why: string): void {
+    this.#untold.set(client, { why, ids: new Set(ids) });
+  }
+
+  untold(agentId: string): boolean {
+    return [...this.#untold.values()].some(({ ids }) => ids.has(agentId));
+  }
+
+  /** Tells those that answer now. @param orders in force, by agent ID @throws the signal's reason */
+  async tell(servers: readonly WatchedServer[], orders: ReadonlyMap<string, Order>): Promise<void> {
+    const { clock, times } = this.#operator;
+    if (clock.monoMs() - this.#lastMs < times.retryMs) return;
+    for (const [client, { why, ids }] of this.#untold) {
+      const server = servers.find((one) => one.client === client);
+      if (server === undefined || !server.answers) continue;
+      this.#lastMs = clock.monoMs();
+      for (const id of ids) {
+        const order = orders.get(id);
+        if (order === undefined || (await this.#tellOne(server, order, why))) ids.delete(id);
+      }
+      if (ids.size === 0) this.#untold.delete(client);
+    }
+  }
+
+  /** @returns whether that server needs no more telling */
+  async #tellOne(server: WatchedServer, order: Order, why: string): Promise<boolean> {
+    const seen = server.agents.get(order.agentId);
+    if (seen?.order !== undefined && seen.order.id === order.id && !seen.order.relayed) return true;
+    // An agent of ours that is there and drains for nobody was undrained elsewhere meanwhile.
+    if (
+      seen?.kind === 'ts' &&
+      seen.state === 'ready' &&
+      seen.streams.every(({ state }) => state === 'ready')
+    ) {
+      return true;
+    }
+    // One that came with its agent is stored as it is.
+    const request = seen?.order === undefined ? requestOf(order, this.#operator.clock.wallMs()) : {};
+    const answer = await askOne(this.#operator, server.client, (client, signal) =>
+      client.drain(
+        { ...request, agentIds: [order.agentId], orderIds: { [order.agentId]: order.id }, force: true },
+        signal,
+      ),
+    );
+    if (answer.fault === undefined) {
+      this.#operator.say(`${why}: order ${order.id} of ${order.agentId} was placed there again`);
+      return true;
+    }
+    // The agent has not come back to that server yet, or the server is not there yet.
+    if (answer.fault.code === 'admin-not-found' || answer.fault.code === 'admin-unreachable') return false;
+    this.#operator.say(
+      `konnectivity-ts: ${why}, and does not take the order of ${order.agentId}: ${answer.fault.line}`,
+    );
+    return true;
+  }
+}
+
+function requestOf(order: Order, nowMs: number): Partial<DrainRequest> {
+  const { reason, deadline, atDeadline, until } = order;
+  const leftSeconds = deadline === undefined ? undefined : Math.max(1, (deadline.getTime() - nowMs) / 1_000);
+  return {
+    reason,
+    atDeadline,
+    until,
+    ...(leftSeconds === undefined ? {} : { deadlineSeconds: leftSeconds }),
+  };
+}

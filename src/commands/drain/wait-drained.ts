@@ -1,0 +1,166 @@
+import type { AdminClient } from '../../proxy/admin/client/admin-client.ts';
+import type { Agent } from '../../proxy/admin/model/agent.ts';
+import { mergeAgents } from '../../proxy/admin/model/merge-agents.ts';
+import type { Order } from '../../proxy/admin/model/order.ts';
+import { AgentsWatch, type WatchNews } from '../agents-watch.ts';
+import { Bell } from '../bell.ts';
+import { ExitCode } from '../exit-code.ts';
+import { formatDuration } from '../flags/go-duration.ts';
+import type { Operator } from '../operator.ts';
+import { type CutCount, CutTunnels } from './cut-tunnels.ts';
+import { type DrainEnd, drainEnd, exitOfEnd } from './drain-end.ts';
+import type { DrainPlan } from './drain-flags.ts';
+import { DrainReport } from './drain-report.ts';
+import { PlaceAgain } from './place-again.ts';
+import { Progress } from './progress.ts';
+import { closeQuiet } from './quiet-tunnels.ts';
+
+export interface WaitFor {
+  /** As they were when they were told to drain. */
+  readonly agents: readonly Agent[];
+  readonly orders: ReadonlyMap<string, Order>;
+  /** Servers that could not be told yet (--allow-partial). */
+  readonly untold: readonly { readonly client: AdminClient; readonly ids: readonly string[] }[];
+}
+
+/** Waits for one agent. */
+class Waiting {
+  readonly id: string;
+  readonly cut: CutTunnels;
+  readonly instance: string | undefined;
+  order: Order | undefined;
+  last: Agent | undefined;
+  sawOrder = false;
+  sawLiving: boolean;
+  leftAtMs: number | undefined;
+  code: ExitCode | undefined;
+
+  constructor(operator: Operator, agent: Agent, order: Order | undefined) {
+    this.id = agent.id;
+    this.instance = agent.instance;
+    this.order = order;
+    this.sawLiving = agent.state !== 'gone';
+    this.cut = new CutTunnels(operator, agent.id);
+    if (this.sawLiving) this.last = agent;
+  }
+
+  see(agent: Agent | undefined): void {
+    if (agent === undefined) return;
+    if (agent.order !== undefined) {
+      this.order = agent.order;
+      this.sawOrder = true;
+    }
+    if (agent.state === 'gone') return;
+    this.sawLiving = true;
+    this.last = agent;
+  }
+}
+
+/**
+ * Waits until all the agents are drained, have left, or the time is over; tells how it goes.
+ * @returns an exit code for each agent
+ */
+export async function waitDrained(operator: Operator, plan: DrainPlan, wait: WaitFor): Promise<ExitCode[]> {
+  const { clock, times, stopped } = operator;
+  const ids = wait.agents.map((agent) => agent.id);
+  const waiting = wait.agents.map((agent) => new Waiting(operator, agent, wait.orders.get(agent.id)));
+  const bell = new Bell();
+  const again = new PlaceAgain(operator);
+  const report = new DrainReport(operator, plan.json);
+  const progress = new Progress(operator);
+  for (const { client, ids: missing } of wait.untold)
+    again.add(client, missing, `${client.address} answers now`);
+  const onNews = (news: WatchNews): void => {
+    if (news.kind === 'lost') operator.say(`konnectivity-ts: ${news.fault.line}; trying again`);
+    if (news.kind === 'restarted' && !plan.monitor)
+      again.add(news.client, ids, `${news.serverId} was restarted`);
+    bell.ring();
+  };
+  const endMs = plan.timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.monoMs() + plan.timeoutMs;
+  const done = new AbortController();
+  const watch = new AgentsWatch(operator, { ids, signal: AbortSignal.any([stopped, done.signal]), onNews });
+  try {
+    await Promise.all(waiting.map((one) => one.cut.begin()));
+    let quietAtMs = Number.NEGATIVE_INFINITY;
+    for (;;) {
+      const left = waiting.filter((one) => one.code === undefined);
+      if (left.length === 0) break;
+      const nowMs = clock.monoMs();
+      if (nowMs >= endMs) {
+        for (const one of left) giveUp(operator, report, one, plan.timeoutMs ?? 0);
+        break;
+      }
+      await bell.wait(clock, Math.min(times.retryMs, endMs - nowMs), stopped);
+      stopped.throwIfAborted();
+      const agents = new Map(mergeAgents(watch.views).map((agent) => [agent.id, agent]));
+      const answering = watch.servers.filter((server) => server.answers).length;
+      for (const one of left) one.see(agents.get(one.id));
+      await again.tell(
+        watch.servers,
+        new Map(left.flatMap((one) => (one.order ? [[one.id, one.order]] : []))),
+      );
+      for (const one of left) {
+        const agent = agents.get(one.id);
+        const sight = { agent, answering, named: watch.servers.length, untold: again.untold(one.id) };
+        const end = drainEnd(sight, { ...memoryOf(one), allowPartial: plan.allowPartial });
+        if (end !== undefined) await finish(operator, report, one, end);
+        else if (agent !== undefined && answering > 0) {
+          one.leftAtMs = undefined;
+          report.change(agent);
+          if (!plan.json) await progress.tell(agent);
+        }
+      }
+      if (plan.closeQuietMs !== undefined && clock.monoMs() - quietAtMs >= times.pollMs) {
+        quietAtMs = clock.monoMs();
+        for (const one of left)
+          if (one.code === undefined) await closeQuiet(operator, one.id, plan.closeQuietMs);
+      }
+    }
+  } catch (error) {
+    if (!stopped.aborted) throw error;
+    for (const one of waiting) if (one.code === undefined) interrupted(operator, report, one);
+  } finally {
+    done.abort();
+    await watch.ended;
+  }
+  return waiting.map((one) => one.code ?? ExitCode.interrupted);
+}
+
+function memoryOf({ instance, sawOrder, sawLiving }: Waiting) {
+  return { instance, sawOrder, sawLiving };
+}
+
+/** Takes an end for good; an agent that lost tunnels with its stream may still come back for a moment. */
+async function finish(operator: Operator, report: DrainReport, one: Waiting, end: DrainEnd): Promise<void> {
+  const { clock, times } = operator;
+  let count: CutCount = await one.cut.count();
+  if (end.kind === 'left') {
+    // Tunnels of servers that were not asked: nobody can say how they ended.
+    const unseen = one.last === undefined ? 0 : Math.max(0, one.last.tunnels - one.last.tunnelsHere);
+    count = { ...count, lost: count.lost + unseen };
+    const cut = count.lost + count.atDeadline + count.stopped;
+    one.leftAtMs ??= clock.monoMs();
+    if (cut > 0 && clock.monoMs() - one.leftAtMs < times.goneMs) return;
+  }
+  const cut = end.kind === 'left' ? count.lost + count.atDeadline + count.stopped : count.lost;
+  one.code = exitOfEnd(end, cut);
+  report.end(one.id, one.last, end, count, one.code);
+  if (end.kind === 'undrained') operator.say(`drain it anew: ${operator.command('drain', one.id)}`);
+}
+
+function giveUp(operator: Operator, report: DrainReport, one: Waiting, timeoutMs: number): void {
+  one.code = ExitCode.stillDraining;
+  report.still(one.id, one.last, `still draining after ${formatDuration(timeoutMs)}`, one.code);
+  sayNext(operator, one.id);
+}
+
+function interrupted(operator: Operator, report: DrainReport, one: Waiting): void {
+  one.code = ExitCode.interrupted;
+  report.still(one.id, one.last, 'no longer watched, and still draining', one.code);
+  sayNext(operator, one.id);
+}
+
+function sayNext(operator: Operator, id: string): void {
+  operator.say(`watch it again: ${operator.command('drain', id, '--monitor')}`);
+  operator.say(`undo it: ${operator.command('undrain', id)}`);
+}

@@ -1,0 +1,66 @@
+import { adminJson } from '../proxy/admin/model/admin-json.ts';
+import type { Selection, SelectRequest } from '../proxy/admin/model/selection.ts';
+import type { AdminFlags } from './admin-flags.ts';
+import { askAll, separate } from './ask-all.ts';
+import { ExitCode } from './exit-code.ts';
+import type { CommandIo } from './io.ts';
+import { type Operator, type OperatorTools, operate } from './operator.ts';
+import { selectionText } from './selection-text.ts';
+
+export interface SelectFlags extends AdminFlags {
+  readonly assumeDrained?: string;
+  readonly assumeGone?: string;
+  readonly output?: 'json' | 'name';
+}
+
+/** `konnectivity-ts select`: which agent would carry a dial, and why. @returns the exit code */
+export function select(
+  target: string,
+  flags: SelectFlags,
+  io: CommandIo,
+  tools?: OperatorTools,
+): Promise<ExitCode> {
+  return operate(
+    flags,
+    io,
+    async (operator) => {
+      const { selections, code } = await askSelections(operator, {
+        target,
+        ...list('assumeDrained', flags.assumeDrained),
+        ...list('assumeGone', flags.assumeGone),
+      });
+      if (flags.output === 'json') {
+        // The history belongs to `why`.
+        const shown = selections.map(({ history: _, ...selection }) => selection);
+        operator.print(`${adminJson(shown.length === 1 ? shown[0] : shown, 2)}\n`);
+      } else if (flags.output === 'name') {
+        operator.print(selections.map(({ agent }) => (agent === '' ? '' : `${agent}\n`)).join(''));
+      } else operator.print(selections.map(selectionText).join('\n'));
+      return code;
+    },
+    tools,
+  );
+}
+
+/** Asks all servers. The exit code is 3 where one of them has no agent for the target. */
+export async function askSelections(
+  operator: Operator,
+  request: SelectRequest,
+): Promise<{ readonly selections: readonly Selection[]; readonly code: ExitCode }> {
+  const answers = await askAll(operator, (client, signal) => client.select(request, signal));
+  const { values, lost } = separate(operator, answers);
+  const none = values.some(({ choice }) => choice === 'none');
+  return {
+    selections: values,
+    code: lost.length > 0 ? ExitCode.partial : none ? ExitCode.notFound : ExitCode.done,
+  };
+}
+
+function list(name: 'assumeDrained' | 'assumeGone', text: string | undefined): Partial<SelectRequest> {
+  if (text === undefined) return {};
+  const ids = text
+    .split(',')
+    .map((id) => id.trim())
+    .filter((id) => id !== '');
+  return { [name]: ids };
+}
