@@ -1,8 +1,17 @@
 import { Command } from 'commander';
+import { defineAgents } from './commands/agents-command.ts';
+import { defineClose } from './commands/close-command.ts';
 import { defineDemo } from './commands/demo-command.ts';
 import { defineDial } from './commands/dial-command.ts';
+import { defineDrain } from './commands/drain-command.ts';
+import { defineDrains } from './commands/drains-command.ts';
+import { defineEvents } from './commands/events-command.ts';
 import { processIo } from './commands/io.ts';
+import { defineSelect } from './commands/select-command.ts';
+import { defineTunnels } from './commands/tunnels-command.ts';
+import { defineUndrain } from './commands/undrain-command.ts';
 import { version } from './commands/version.ts';
+import { defineWhy } from './commands/why-command.ts';
 import { Fault } from './proxy/ops/fault.ts';
 
 const program = new Command('konnectivity-ts')
@@ -36,6 +45,15 @@ program
     process.exitCode = await agent(argumentsAfter('agent'), processIo());
   });
 
+defineAgents(program.command('agents'));
+defineTunnels(program.command('tunnels'));
+defineClose(program.command('close'));
+defineDrain(program.command('drain'));
+defineUndrain(program.command('undrain'));
+defineDrains(program.command('drains'));
+defineSelect(program.command('select'));
+defineWhy(program.command('why'));
+defineEvents(program.command('events'));
 defineDial(program.command('dial'));
 defineDemo(program.command('demo'));
 

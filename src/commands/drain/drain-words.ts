@@ -1,46 +1,62 @@
 import type { Agent, DrainResult } from '../../proxy/admin/model/agent.ts';
 import { countText } from '../../proxy/admin/model/amounts.ts';
 import type { Order } from '../../proxy/admin/model/order.ts';
-import { actorText, deadlineText, orderText } from '../agent-rows.ts';
+import { deadlineText, orderText } from '../agent-rows.ts';
 
-/** What a request did to one agent, over all servers: the largest change counts. */
+/** Two servers that take the same order do not read the clock at the same instant. */
+const SAME_DEADLINE_MS = 5_000;
+
+/**
+ * What a request did to one agent, over all servers. A server that had just heard of the new order from another one
+ * calls it an update: only what was really changed counts as that.
+ */
 export function changeOf(results: readonly DrainResult[]): DrainResult['change'] {
-  const changes = results.map((result) => result.change);
-  if (changes.includes('updated')) return 'updated';
-  return changes.includes('placed') ? 'placed' : 'unchanged';
+  if (results.some(({ previous, order }) => previous !== undefined && changes(previous, order)))
+    return 'updated';
+  if (results.some(({ change }) => change === 'placed')) return 'placed';
+  return results.some(({ change }) => change === 'updated') ? 'updated' : 'unchanged';
+}
+
+function changes(before: Order, after: Order): boolean {
+  return differences(before, after, 0).length > 0;
 }
 
 /** `node-b: draining is ordered`, or who ordered it before, or what was changed. */
 export function changeText(agentId: string, results: readonly DrainResult[], nowMs: number): string {
   const change = changeOf(results);
   const result = results.find((one) => one.change === change) ?? results[0];
-  if (result === undefined) return `${agentId}: nothing changed`;
+  if (result === undefined) return `${agentId}: nothing was changed`;
   const { order, previous } = result;
-  if (change === 'unchanged') return `${agentId}: nothing changed, it is under ${orderText(order, nowMs)}`;
-  if (change === 'updated' && previous !== undefined) {
-    return `${agentId}: order ${order.id} changed: ${differences(previous, order, nowMs)}`;
+  switch (change) {
+    case 'unchanged':
+      return `${agentId}: nothing was changed, it is under ${orderText(order, nowMs)}`;
+    case 'updated': {
+      const what = previous === undefined ? [] : differences(previous, order, nowMs);
+      return `${agentId}: order ${order.id} was changed${what.length === 0 ? '' : `: ${what.join(', ')}`}`;
+    }
+    case 'placed':
+      return `${agentId}: draining is ordered (order ${order.id}${deadlineNote(order, nowMs)})`;
   }
-  return `${agentId}: draining is ordered (order ${order.id}${deadlineNote(order, nowMs)})`;
 }
 
 function deadlineNote(order: Order, nowMs: number): string {
   return order.deadline === undefined ? '' : `, ${deadlineText(order, nowMs)}`;
 }
 
-/** `reason "a" -> "b", no deadline -> deadline in 10m, then close`. */
-function differences(before: Order, after: Order, nowMs: number): string {
+/** `reason "a" -> "b"`, `no deadline -> deadline in 10m, then close`. */
+function differences(before: Order, after: Order, nowMs: number): string[] {
   const parts: string[] = [];
   if (before.reason !== after.reason) {
     parts.push(`reason ${JSON.stringify(before.reason)} -> ${JSON.stringify(after.reason)}`);
   }
-  const deadlines = [deadlineText(before, nowMs), deadlineText(after, nowMs)];
-  if (before.deadline?.getTime() !== after.deadline?.getTime()) parts.push(deadlines.join(' -> '));
-  else if (before.atDeadline !== after.atDeadline) {
+  const movedMs = Math.abs((before.deadline?.getTime() ?? 0) - (after.deadline?.getTime() ?? 0));
+  if (movedMs > SAME_DEADLINE_MS) {
+    parts.push(`${deadlineText(before, nowMs)} -> ${deadlineText(after, nowMs)}`);
+  } else if (before.atDeadline !== after.atDeadline) {
     parts.push(`at the deadline ${before.atDeadline} -> ${after.atDeadline}`);
   }
   if (before.until !== after.until) parts.push(`until ${before.until} -> ${after.until}`);
-  if (before.actor !== after.actor) parts.push(`by ${actorText(before)} -> ${actorText(after)}`);
-  return parts.length === 0 ? 'placed again' : parts.join(', ');
+  return parts;
 }
 
 /** `3 tunnels and 1 pending dial`. */

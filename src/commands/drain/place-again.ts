@@ -23,33 +23,44 @@ export class PlaceAgain {
     return [...this.#untold.values()].some(({ ids }) => ids.has(agentId));
   }
 
-  /** Tells those that answer now. @param orders in force, by agent ID @throws the signal's reason */
-  async tell(servers: readonly WatchedServer[], orders: ReadonlyMap<string, Order>): Promise<void> {
+  /**
+   * Tells those that answer now.
+   * @param orders in force, by agent ID
+   * @returns the agents of which an order was placed
+   * @throws the signal's reason
+   */
+  async tell(
+    servers: readonly WatchedServer[],
+    orders: ReadonlyMap<string, Order>,
+  ): Promise<ReadonlySet<string>> {
     const { clock, times } = this.#operator;
-    if (clock.monoMs() - this.#lastMs < times.retryMs) return;
+    const told = new Set<string>();
+    if (clock.monoMs() - this.#lastMs < times.retryMs) return told;
     for (const [client, { why, ids }] of this.#untold) {
       const server = servers.find((one) => one.client === client);
       if (server === undefined || !server.answers) continue;
       this.#lastMs = clock.monoMs();
       for (const id of ids) {
         const order = orders.get(id);
-        if (order === undefined || (await this.#tellOne(server, order, why))) ids.delete(id);
+        const outcome = order === undefined ? 'settled' : await this.#tellOne(server, order, why);
+        if (outcome !== 'later') ids.delete(id);
+        if (outcome === 'placed') told.add(id);
       }
       if (ids.size === 0) this.#untold.delete(client);
     }
+    return told;
   }
 
-  /** @returns whether that server needs no more telling */
-  async #tellOne(server: WatchedServer, order: Order, why: string): Promise<boolean> {
+  async #tellOne(server: WatchedServer, order: Order, why: string): Promise<'placed' | 'settled' | 'later'> {
     const seen = server.agents.get(order.agentId);
-    if (seen?.order !== undefined && seen.order.id === order.id && !seen.order.relayed) return true;
+    if (seen?.order !== undefined && seen.order.id === order.id && !seen.order.relayed) return 'settled';
     // An agent of ours that is there and drains for nobody was undrained elsewhere meanwhile.
     if (
       seen?.kind === 'ts' &&
       seen.state === 'ready' &&
       seen.streams.every(({ state }) => state === 'ready')
     ) {
-      return true;
+      return 'settled';
     }
     // One that came with its agent is stored as it is.
     const request = seen?.order === undefined ? requestOf(order, this.#operator.clock.wallMs()) : {};
@@ -61,14 +72,14 @@ export class PlaceAgain {
     );
     if (answer.fault === undefined) {
       this.#operator.say(`${why}: order ${order.id} of ${order.agentId} was placed there again`);
-      return true;
+      return 'placed';
     }
     // The agent has not come back to that server yet, or the server is not there yet.
-    if (answer.fault.code === 'admin-not-found' || answer.fault.code === 'admin-unreachable') return false;
+    if (answer.fault.code === 'admin-not-found' || answer.fault.code === 'admin-unreachable') return 'later';
     this.#operator.say(
       `konnectivity-ts: ${why}, and does not take the order of ${order.agentId}: ${answer.fault.line}`,
     );
-    return true;
+    return 'settled';
   }
 }
 

@@ -95,10 +95,12 @@ export async function waitDrained(operator: Operator, plan: DrainPlan, wait: Wai
       const agents = new Map(mergeAgents(watch.views).map((agent) => [agent.id, agent]));
       const answering = watch.servers.filter((server) => server.answers).length;
       for (const one of left) one.see(agents.get(one.id));
-      await again.tell(
+      const told = await again.tell(
         watch.servers,
         new Map(left.flatMap((one) => (one.order ? [[one.id, one.order]] : []))),
       );
+      // What was seen before says nothing of an order that was placed since.
+      for (const one of left) if (told.has(one.id)) one.sawOrder = false;
       for (const one of left) {
         const agent = agents.get(one.id);
         const sight = { agent, answering, named: watch.servers.length, untold: again.untold(one.id) };
