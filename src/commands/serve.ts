@@ -80,6 +80,7 @@ function coreOptions(options: ServeOptions, authenticator: AgentTokens | undefin
     drainingFallback: options.drainingFallback,
     backendChoice: options.backendChoice,
     publicStreams: options.publicStreams,
+    stateDirectory: options.stateDirectory,
     keepaliveMs: options.keepaliveMs,
     frontendKeepaliveMs: options.frontendKeepaliveMs,
     times: {

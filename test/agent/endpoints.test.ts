@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect as open, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { PacketType } from '../../src/proxy/wire/packet.ts';
-import { closeRequest, dialRequest } from '../../src/proxy/wire/packets.ts';
+import { closeRequest, dialRequest, halfClose } from '../../src/proxy/wire/packets.ts';
 import { agentCase, goServer } from '../peers/agent-case.ts';
 import { readAll } from '../peers/destination-server.ts';
 import { until } from '../peers/sockets-left.ts';
@@ -95,6 +95,17 @@ test('a destination that takes nothing does not delay the answer to CLOSE_REQ, a
     goServer,
     { times: { lingerMs: 20 } },
   ));
+
+test('a tunnel that breaks off in the very instant of its half-close leaves no socket', () =>
+  agentCase(async ({ connect, destination, agent }) => {
+    const id = await connect.open(destination.address);
+    const socket = await destination.accepted.next();
+    connect.send(halfClose(id));
+    connect.send(closeRequest(id, true));
+    await connect.closed(id);
+    await until(() => agent.agent.counts.openEndpoints === 0, 'the endpoint closed');
+    socket.destroy();
+  }));
 
 test('a destination that resets its connection ends the tunnel with an error', () =>
   agentCase(async ({ connect, destination }) => {

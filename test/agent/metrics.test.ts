@@ -37,7 +37,11 @@ it('the exposition has every metric of upstream, with its type, labels and bucke
     const exposition = new Exposition(await metrics.registry.metrics());
     exposition.holds(PREFIX, upstreamAgentMetrics);
     assert.equal(exposition.value(`${PREFIX}server_connection_failure_count{direction="from_server"}`), 1);
-    assert.deepEqual(exposition.names('konnectivity_ts_').sort(), ['build_info', 'event_loop_delay_seconds']);
+    assert.deepEqual(exposition.names('konnectivity_ts_').sort(), [
+      'agent_drain_order',
+      'build_info',
+      'event_loop_delay_seconds',
+    ]);
   } finally {
     metrics.close();
     await tunnel.close();

@@ -78,6 +78,7 @@ describe('the flags of serve', () => {
       tlsMinVersion: 'TLSv1.2',
       tlsCiphers: undefined,
       strategies: ['default'],
+      stateDirectory: '',
       tokens: undefined,
       kube: { kubeconfig: '', perSecond: 0, burst: 0 },
       drainingFallback: 'last-resort',

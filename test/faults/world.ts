@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
+import { resetSocket } from '../../src/proxy/ops/reset-socket.ts';
 import { Balancer } from '../peers/balancer.ts';
 import { Pki } from '../peers/pki.ts';
 import { type RealAgent, startRealAgent } from '../peers/real-agent.ts';
@@ -80,7 +81,7 @@ export class World {
       for (const socket of this.#endpoints) {
         if (!random.once(2)) continue;
         this.#book.reset.add(this.#book.numbers.get(socket) ?? 0);
-        socket.resetAndDestroy();
+        resetSocket(socket);
       }
     }
   }

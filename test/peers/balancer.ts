@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net';
+import { resetSocket } from '../../src/proxy/ops/reset-socket.ts';
 
 /** A TCP balancer on loopback that leads each connection to the next server. */
 export class Balancer {
@@ -36,13 +37,13 @@ export class Balancer {
   /** The connections break off, at both ends: all, or those to one target. */
   cut(target?: number): void {
     for (const [socket, port] of this.#sockets) {
-      if (target === undefined || target === port) socket.resetAndDestroy();
+      if (target === undefined || target === port) resetSocket(socket);
     }
   }
 
   /** The connections that were frozen break off. */
   cutFrozen(): void {
-    for (const socket of this.#frozen) socket.resetAndDestroy();
+    for (const socket of this.#frozen) resetSocket(socket);
   }
 
   close(): void {

@@ -125,6 +125,15 @@ export const serveFlags = {
       ...accepted('there are no locks here'),
     },
   }),
+  ...inGroup('Drain orders', {
+    'state-dir': {
+      ...string(
+        '',
+        'directory of this server alone in which drain orders survive its restart; empty: they do not survive',
+      ),
+      ...ours,
+    },
+  }),
   ...inGroup('Token authentication of agents', {
     'agent-namespace': string(
       '',

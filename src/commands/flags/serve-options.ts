@@ -16,6 +16,8 @@ export interface ServeOptions {
   /** One, as upstream has it. */
   readonly frontends: readonly FrontendListener[];
   readonly agents: { readonly host: string; readonly port: number; readonly tls: TlsFiles };
+  /** Where drain orders are kept; empty: nowhere. */
+  readonly stateDirectory: string;
   /** Whose tokens agents must have; undefined: none is asked for. */
   readonly tokens: TokenPolicy | undefined;
   /** The Kubernetes API, for features that need it. Requests per second and at once; 0: the usual. */
@@ -70,6 +72,7 @@ export function serveOptions(values: ServeValues, serverId: string, memoryBytes:
       port: values['agent-port'],
       tls: tlsFiles(values['cluster-cert'], values['cluster-key'], values['cluster-ca-cert']),
     },
+    stateDirectory: values['state-dir'],
     tokens: tokenPolicy(values),
     kube: {
       kubeconfig: values.kubeconfig,

@@ -17,6 +17,11 @@ export function agentMetrics(agent: ProxyAgent): AgentMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   upstreamMetrics(new ScrapedMetrics(registry, 'konnectivity_network_proxy_agent_'), agent);
+  new ScrapedMetrics(registry, 'konnectivity_ts_').gauge(
+    'agent_drain_order',
+    'Whether the agent is under a drain order of an operator.',
+    () => (agent.order === null ? 0 : 1),
+  );
   return { registry, close: ownMetrics(registry, agent.options.version) };
 }
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { resetSocket } from '../ops/reset-socket.ts';
 import type { Buffers } from '../wire/buffers.ts';
 import type { CloseReason } from '../wire/close-reason.ts';
 import type { Feature } from '../wire/extension.ts';
@@ -187,7 +188,7 @@ export class Endpoint {
 
   #reset(): void {
     this.#queue.clear();
-    this.#socket.resetAndDestroy();
+    resetSocket(this.#socket);
   }
 
   #finish(): void {

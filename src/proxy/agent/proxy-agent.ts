@@ -3,14 +3,17 @@ import { Fault } from '../ops/fault.ts';
 import type { Log } from '../ops/log.ts';
 import { RepeatedLine } from '../ops/repeated-line.ts';
 import { Buffers } from '../wire/buffers.ts';
+import type { WireOrder } from '../wire/order.ts';
 import { blankStatus, type Status } from '../wire/packet.ts';
-import { Probe, type ProbeTimes } from '../wire/probe.ts';
 import { AgentCounts } from './agent-counts.ts';
 import type { ProxyAgentOptions } from './agent-options.ts';
 import type { MakeLink } from './connect-server.ts';
+import { DrainedStreams } from './drained-streams.ts';
 import type { Endpoint } from './endpoint.ts';
 import { Leaving } from './leaving.ts';
+import { OrderKeeper } from './order-keeper.ts';
 import { ServerLink, type ServerLinkOptions } from './server-link.ts';
+import { ServerProbes } from './server-probes.ts';
 import { statusWords } from './server-refusal.ts';
 import { ServerSet } from './server-set.ts';
 import { StatusAnnouncer } from './status-announcer.ts';
@@ -47,12 +50,12 @@ export class ProxyAgent {
   readonly #drain = new AbortController();
   readonly #stop = new AbortController();
   readonly #leaving: Leaving;
+  readonly #orders: OrderKeeper;
+  readonly #drainedStreams: DrainedStreams;
   readonly #announcer: StatusAnnouncer;
-  readonly #probes = new Map<ServerLink, Probe>();
+  readonly #probes: ServerProbes;
   /** Streams that have not ended, those that never joined the set too. */
   readonly #links = new Set<ServerLink>();
-  /** Streams whose last probe was not answered in time. */
-  readonly #suspects = new Set<ServerLink>();
   /** Endpoints whose socket is not closed. */
   readonly #endpoints = new Set<Endpoint>();
   #deadlineOver = false;
@@ -82,6 +85,14 @@ export class ProxyAgent {
       () => this.servers.links.values(),
       options.times.statusIntervalMs,
     );
+    this.#probes = new ServerProbes(options.times, parts.log.named('server-probes'));
+    this.#orders = new OrderKeeper(parts.log.named('order-keeper'));
+    this.#drainedStreams = new DrainedStreams({
+      links: () => this.servers.links.values(),
+      draining: () => this.leaving || this.#orders.inForce,
+      remake: (link) => void link.close(options.times.closeMs),
+      log: parts.log.named('drained-streams'),
+    });
     this.#leaving = new Leaving({
       times: options.times,
       drainTimeoutMs: options.drainTimeoutMs,
@@ -105,9 +116,16 @@ export class ProxyAgent {
     return this.#leaving.since;
   }
 
+  /** The drain order in force. */
+  get order(): WireOrder | null {
+    return this.#orders.order;
+  }
+
   get status(): Status {
     return {
       ...blankStatus(),
+      ...this.#orders.status,
+      stillDraining: this.#drainedStreams.servers,
       leaving: this.leaving,
       tunnels: this.#liveTunnels,
       pendingDials: this.#pendingDials,
@@ -118,7 +136,7 @@ export class ProxyAgent {
   /** Streams to servers whose last probe was answered. */
   get healthyStreams(): number {
     let healthy = 0;
-    for (const link of this.servers.links.values()) if (!this.#suspects.has(link)) healthy++;
+    for (const link of this.servers.links.values()) if (!this.#probes.isSuspect(link)) healthy++;
     return healthy;
   }
 
@@ -176,22 +194,8 @@ export class ProxyAgent {
       serverCount: server.serverCount,
       version: server.version ?? 'go',
     });
-    const probe = new Probe(link, this.#probeTimes(link), {
-      onSuspect: (suspect) => {
-        if (suspect) this.#suspects.add(link);
-        else this.#suspects.delete(link);
-        if (suspect) this.#log.warning('Server does not answer', { serverID: server.serverId });
-        else this.#log.info(1, 'Server answers again', { serverID: server.serverId });
-      },
-      onDead: () => link.abort('the server does not answer'),
-    });
-    this.#probes.set(link, probe);
+    this.#probes.add(link);
     this.#announcer.changed();
-  }
-
-  #probeTimes(link: ServerLink): ProbeTimes {
-    const { probe, goProbeIntervalMs } = this.options.times;
-    return link.ours ? probe : { ...probe, intervalMs: goProbeIntervalMs };
   }
 
   #linkOptions(): ServerLinkOptions {
@@ -234,13 +238,18 @@ export class ProxyAgent {
         this.#endpoints.delete(endpoint);
       },
       onStatus: () => this.#leaving.changed(),
+      onOrder: (link, change) => {
+        if (!this.#orders.apply(change, link.server.serverId)) return;
+        this.#announcer.soon();
+        this.#drainedStreams.changed();
+      },
+      onRoom: () => this.#drainedStreams.changed(),
       onEnd: (link, end) => {
-        this.#probes.get(link)?.stop();
-        this.#probes.delete(link);
-        this.#suspects.delete(link);
+        this.#probes.remove(link);
         this.#links.delete(link);
         const { serverId } = link.server;
-        if (this.servers.links.get(serverId) === link && !this.#stop.signal.aborted) {
+        if (link.closing) this.servers.remake(link);
+        else if (this.servers.links.get(serverId) === link && !this.#stop.signal.aborted) {
           const reason = statusWords(end.code, end.details);
           this.lastFault = new Fault('server-lost', `lost the stream to server ${serverId}: ${reason}`);
           this.#log.info(1, 'Lost the stream to a server', { serverID: serverId, reason });
@@ -268,6 +277,7 @@ export class ProxyAgent {
   #changed(): void {
     this.#announcer.changed();
     this.#leaving.changed();
+    this.#drainedStreams.changed();
   }
 
   /** Ends all streams. What is left for destinations is still written, unless the agent was stopped or out of time. */
@@ -275,7 +285,7 @@ export class ProxyAgent {
     this.#drain.abort();
     this.#leaving.end();
     this.#announcer.stop();
-    for (const probe of this.#probes.values()) probe.stop();
+    this.#probes.stop();
     const links = [...this.#links];
     if (stop.aborted) for (const link of links) link.cutAll('stopping');
     await Promise.all(links.map((link) => link.close(this.options.times.closeMs)));

@@ -6,20 +6,13 @@ import type { CloseReason } from '../wire/close-reason.ts';
 import { encodeFrame } from '../wire/encode.ts';
 import type { Feature } from '../wire/extension.ts';
 import { Link } from '../wire/link.ts';
+import type { OrderChange } from '../wire/order.ts';
 import { NO_CONNECT_ID, type Packet, PacketType, type Status } from '../wire/packet.ts';
 import type { PacketStream, StreamEnd } from '../wire/packet-stream.ts';
-import {
-  closeDial,
-  closeResponse,
-  dialFailure,
-  dialResponse,
-  drain,
-  ping,
-  pong,
-  status,
-} from '../wire/packets.ts';
+import { closeDial, closeResponse, dialFailure, dialResponse, ping, pong } from '../wire/packets.ts';
 import type { ProbeTarget } from '../wire/probe.ts';
 import { RecentIds } from '../wire/recent-ids.ts';
+import { Announcement } from './announcement.ts';
 import { Endpoint, type EndpointCarrier } from './endpoint.ts';
 import type { ServerIdentity } from './server-identity.ts';
 import { MOST_PENDING_DIALS, StreamDials } from './stream-dials.ts';
@@ -46,6 +39,10 @@ export interface ServerLinkOptions {
   onTunnelEnd(link: ServerLink, endpoint: Endpoint, reason: CloseReason): void;
   onEndpointClosed(link: ServerLink, endpoint: Endpoint): void;
   onStatus(link: ServerLink, status: Status): void;
+  /** ORDER of a server that may send one. */
+  onOrder(link: ServerLink, change: OrderChange): void;
+  /** The stream, whose server was told DRAIN, has room again: what waited for it may have gone. */
+  onRoom(link: ServerLink): void;
   onEnd(link: ServerLink, end: StreamEnd): void;
 }
 
@@ -67,10 +64,10 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
   /** Towards Go servers: tunnels that no DATA came for yet, by dial ID. */
   readonly #unused = new Map<bigint, Endpoint>();
   readonly #answers: Answers;
+  readonly #announcement: Announcement;
   #lastConnectId = 0;
   #closing = false;
   #end: StreamEnd | undefined;
-  #announced: Buffer | undefined;
   #onOver: (() => void)[] = [];
 
   /** @param release closes the stream's connection; called once, when the stream ended */
@@ -86,12 +83,14 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
       () => this.abort('the server does not read what it asks for'),
       options.mostAnswerBytes,
     );
+    this.#announcement = new Announcement(server.features, (frame) => this.sendFrame(frame));
     this.#dials = this.#makeDials();
     stream.attach({
       onPacket: (packet) => this.#onPacket(packet),
       onDrain: () => {
         this.#answers.drained();
         this.link.drained();
+        if (this.saidDrain) options.onRoom(this);
       },
       onEnd: (end) => this.#onEnd(end),
     });
@@ -119,6 +118,21 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     return this.#dials.size;
   }
 
+  /** No tunnel, no dial, and nothing that a tunnel left to send. */
+  get idle(): boolean {
+    return this.#endpoints.size === 0 && this.#dials.size === 0 && this.link.empty;
+  }
+
+  /** The server was told DRAIN, which cannot be taken back. */
+  get saidDrain(): boolean {
+    return this.#announcement.saidDrain;
+  }
+
+  /** Closed from here. */
+  get closing(): boolean {
+    return this.#closing;
+  }
+
   send(packet: Packet): boolean {
     return this.link.send(packet);
   }
@@ -137,13 +151,9 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     return packet.type === PacketType.PONG && packet.amount === number;
   }
 
-  /** Tells the agent's state if it changed: STATUS to a server of ours, DRAIN (once) to a Go server. */
+  /** Tells the agent's state if it changed. */
   announce(state: Status): void {
-    if (!this.ours && !state.leaving) return;
-    const frame = encodeFrame(this.ours ? status(state) : drain());
-    if (this.#announced?.equals(frame) === true) return;
-    this.#announced = frame;
-    this.sendFrame(frame);
+    this.#announcement.tell(state);
   }
 
   /** Closes every tunnel and gives up every dial; the stream stays. */
@@ -211,6 +221,9 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
         if (packet.status === null || !this.ours) return;
         this.replacements = packet.status.replacements;
         this.#options.onStatus(this, packet.status);
+        return;
+      case PacketType.ORDER:
+        if (packet.order !== null && this.features.has('order')) this.#options.onOrder(this, packet.order);
         return;
       default:
     }

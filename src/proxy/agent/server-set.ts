@@ -62,11 +62,14 @@ export class ServerSet {
 
   /** The link ended: the set forgets it and looks for a server again, soon. */
   lost(link: ServerLink): void {
-    if (this.links.get(link.server.serverId) !== link) return;
-    this.links.delete(link.server.serverId);
-    this.#delay.lost(performance.now() - (this.#joinedAtMs.get(link) ?? 0));
+    if (!this.#forget(link)) return;
     this.#lost = true;
     this.#wake();
+  }
+
+  /** The link was closed from here so that it is made anew: the set looks for its server at once. */
+  remake(link: ServerLink): void {
+    if (this.#forget(link)) this.#wake();
   }
 
   /** Connects and reconnects until the signal; a connection that is being made then is given up. */
@@ -90,6 +93,13 @@ export class ServerSet {
       failures = outcome === 'failed' ? failures + 1 : 0;
       if (outcome !== 'joined' && !this.#lost) await this.#sleep(this.#delay.next(), signal);
     }
+  }
+
+  #forget(link: ServerLink): boolean {
+    if (this.links.get(link.server.serverId) !== link) return false;
+    this.links.delete(link.server.serverId);
+    this.#delay.lost(performance.now() - (this.#joinedAtMs.get(link) ?? 0));
+    return true;
   }
 
   /** Of many reasons, which change with every attempt, not each is news. */

@@ -8,6 +8,7 @@ export class StatusAnnouncer {
   readonly #intervalMs: number;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
+  #soonAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(status: () => Status, links: () => Iterable<ServerLink>, intervalMs: number) {
     this.#status = status;
@@ -19,6 +20,17 @@ export class StatusAnnouncer {
   changed(): void {
     if (this.#timer !== undefined || this.#stopped) return;
     this.#timer = setTimeout(() => this.#send(), this.#intervalMs).unref();
+  }
+
+  /** Sends it at once, unless the last call was less than the interval ago: outsiders cause these. */
+  soon(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#soonAtMs < this.#intervalMs) {
+      this.changed();
+      return;
+    }
+    this.#soonAtMs = nowMs;
+    this.now();
   }
 
   /** Sends it at once. */

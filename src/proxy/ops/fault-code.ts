@@ -132,6 +132,7 @@ export const faultCodes = [
   'drain-refused',
   'undrain-refused',
   'too-many-orders',
+  'state-directory',
   'admin-bad-address',
   'admin-unreachable',
   'admin-denied',

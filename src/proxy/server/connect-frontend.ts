@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { resetBelowTls } from '../ops/listen-tls.ts';
+import { resetSocket } from '../ops/reset-socket.ts';
 import type { Buffers } from '../wire/buffers.ts';
 import { type CloseReason, isAbnormal } from '../wire/close-reason.ts';
 import { encodeFrame } from '../wire/encode.ts';
@@ -236,7 +237,7 @@ export class ConnectFrontend implements Frontend {
     const socket = this.#socket as Socket & { encrypted?: boolean };
     if (socket.remoteAddress === undefined) socket.destroy();
     else if (socket.encrypted === true) resetBelowTls(socket as TLSSocket);
-    else socket.resetAndDestroy();
+    else resetSocket(socket);
   }
 
   #leave(reason: CloseReason): void {

@@ -59,6 +59,8 @@ export class ProxyServer {
       registry: this.backends.registry,
       drainingFallback: options.drainingFallback,
       log: log.named('drain-control'),
+      stateDirectory: options.stateDirectory,
+      ...options.drain,
     });
     this.metrics = serverMetrics(this.counters, this.backends, options.version);
     const desk = new DialDesk({
@@ -102,6 +104,7 @@ export class ProxyServer {
   /** Opens every listener. @throws Fault; nothing is left open then. */
   async start(): Promise<void> {
     try {
+      await this.drain.open();
       for (const frontend of this.options.frontends) {
         this.#listeners.push(await this.#acceptors.listenFrontend(frontend));
       }
@@ -165,7 +168,7 @@ export class ProxyServer {
     await Promise.all(this.#listeners.map((listener) => listener.close()));
     await this.#agentListener?.close();
     await this.#acceptors.close();
-    this.drain.close();
+    await this.drain.close();
     this.metrics.close();
   }
 }

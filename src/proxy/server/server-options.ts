@@ -3,6 +3,7 @@ import type { DescriptorSource } from '../ops/descriptors.ts';
 import type { BufferBounds } from '../wire/buffers.ts';
 import { defaultProbeTimes, type ProbeTimes } from '../wire/probe.ts';
 import type { AgentAuthenticator } from './agent-authenticator.ts';
+import type { DrainControlOptions } from './drain/drain-control.ts';
 import type { StrategyName } from './selection/strategies.ts';
 
 /** Where kube-apiserver dials. The core takes any number of them; "exactly one" is a rule of the flags. */
@@ -45,6 +46,10 @@ export interface ProxyServerOptions {
   readonly frontendKeepaliveMs: number;
   readonly times: ServerTimes;
   readonly bounds: BufferBounds;
+  /** Where drain orders are kept through restarts; empty or left out: nowhere. */
+  readonly stateDirectory?: string;
+  /** Clock, bounds and disk of drain orders; tests give their own. */
+  readonly drain?: Pick<DrainControlOptions, 'clock' | 'bounds' | 'disk'>;
   /** Of this process, unless told. */
   readonly descriptors?: DescriptorSource;
 }

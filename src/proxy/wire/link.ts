@@ -111,6 +111,11 @@ export class Link {
     this.#oldQueues = [];
   }
 
+  /** Nothing of any tunnel waits here. */
+  get empty(): boolean {
+    return [...this.#newQueues, ...this.#oldQueues].every((queue) => queue.empty);
+  }
+
   get #free(): boolean {
     return !this.#streamFull && (this.#pace === undefined || this.#pace.open);
   }

@@ -5,7 +5,6 @@ import type { Status } from '../../wire/packet.ts';
 import type { Backend } from '../backend.ts';
 import type { StreamRegistry } from '../selection/stream-registry.ts';
 import { AgentSightings } from './agent-sightings.ts';
-import { BackendOrders } from './backend-orders.ts';
 import { Deadlines } from './deadlines.ts';
 import {
   bad,
@@ -21,11 +20,17 @@ import { DrainReporter } from './drain-reporter.ts';
 import type { DrainEvent } from './drain-words.ts';
 import { clockText } from './drain-words.ts';
 import { EndedOrders } from './ended-orders.ts';
+import { GoneAgents } from './gone-agents.ts';
 import { forecast, lastFor, MOST_NAMED, refuseLoss } from './guard.ts';
+import { keptOrder, restoredOrder } from './kept-order.ts';
 import type { Deadline } from './order.ts';
+import type { KeptOrder, KeptOrders } from './order-file.ts';
+import { OrderKeeper } from './order-keeper.ts';
 import { OrderLedger } from './order-ledger.ts';
 import { inForce, type OrderState, placedHere } from './order-state.ts';
 import { type PlannedOrder, planOrder } from './plan-order.ts';
+import type { Disk } from './state-file.ts';
+import { StreamMarks } from './stream-marks.ts';
 
 /** Time constants and bounds; tests shrink them. */
 export interface DrainBounds {
@@ -34,12 +39,23 @@ export interface DrainBounds {
   /** IDs of ended orders that are remembered, and for how long. */
   readonly mostEnded: number;
   readonly keepEndedMs: number;
+  /** An order of an agent that is gone for so long ends. */
+  readonly goneMs: number;
+  /** How often that is looked at. */
+  readonly sweepMs: number;
+  /** Between two writes to the state directory, and after one that failed. */
+  readonly writePauseMs: number;
+  readonly writeRetryMs: number;
 }
 
 export const defaultDrainBounds: DrainBounds = {
   mostOrders: 10_000,
   mostEnded: 10_000,
   keepEndedMs: 86_400_000,
+  goneMs: 86_400_000,
+  sweepMs: 60_000,
+  writePauseMs: 20,
+  writeRetryMs: 5_000,
 };
 
 /** What it is made of. */
@@ -49,6 +65,9 @@ export interface DrainControlOptions {
   readonly log: Log;
   readonly clock?: Clock;
   readonly bounds?: DrainBounds;
+  /** Where orders survive a restart; empty or left out: nowhere. */
+  readonly stateDirectory?: string | undefined;
+  readonly disk?: Disk;
   onEvent?(event: DrainEvent): void;
 }
 
@@ -66,7 +85,10 @@ export class DrainControl {
   readonly #ledger: OrderLedger;
   readonly #deadlines: Deadlines;
   readonly #reporter: DrainReporter;
-  readonly #streams = new Map<Backend, BackendOrders>();
+  readonly #marks: StreamMarks;
+  readonly #gone: GoneAgents;
+  readonly #keeper: OrderKeeper | undefined;
+  readonly #closing = new AbortController();
   readonly #listeners = new Set<(agentId: string) => void>();
   /** Orders that were placed here. */
   #stored = 0;
@@ -88,10 +110,48 @@ export class DrainControl {
       new EndedOrders({ most, keepMs }),
       {
         onChange: (agentId, before, after) => this.#changed(agentId, before, after),
-        onEnded: (ended, by) => this.#reporter.ended(ended, by),
+        onEnded: (ended, by) => {
+          this.#keeper?.changed();
+          this.#reporter.ended(ended, by);
+        },
       },
       () => this.#clock.wallMs(),
     );
+    this.#marks = new StreamMarks(options.registry, this.#ledger, this.#clock);
+    this.#gone = new GoneAgents(this.#clock);
+    this.#keeper = this.#makeKeeper(options);
+  }
+
+  /** Whether orders survive a restart of this server. */
+  get keepsOrders(): boolean {
+    return this.#keeper !== undefined;
+  }
+
+  /**
+   * Takes the kept orders back, before the first agent may connect. A deadline that passed meanwhile acts now.
+   * @throws Fault `state-directory`
+   */
+  async open(): Promise<void> {
+    if (this.#keeper !== undefined) {
+      const kept = await this.#keeper.open();
+      for (const ended of kept.ended) this.#ledger.ended.add(ended);
+      for (const order of kept.orders) this.#restore(order);
+      this.#keeper.keep(() => this.#kept());
+      if (kept.orders.length > 0) {
+        const orders = this.#stored;
+        this.#options.log.info(0, 'Drain orders are in force again', { orders });
+      }
+    }
+    void this.#sweepAgain();
+  }
+
+  /**
+   * Resolves when what was decided so far would survive a restart of this server, or could not be written. Never rejects.
+   * @returns notes for the operator
+   */
+  async durable(): Promise<readonly string[]> {
+    const note = await this.#keeper?.durable();
+    return note === undefined ? [] : [note];
   }
 
   /**
@@ -140,14 +200,15 @@ export class DrainControl {
     if (command.validateOnly === true) return outcomes;
     const actor = { name: command.actor, claimed: command.actorClaimed };
     for (const agentId of agentIds) {
-      const said = this.#registry.streamsOf(agentId).filter((backend) => !backend.ours && backend.leaving);
+      const said = this.#marks.saidDrain(agentId);
       for (const backend of said) backend.clearLeaving();
       this.#ledger.undrain(agentId, actor);
-      this.#remark(agentId);
+      this.#marks.hold(agentId);
       if (said.length === 0) continue;
       this.#reporter.cleared(agentId, actor);
       this.#tell(agentId);
     }
+    this.#keeper?.changed();
     return outcomes;
   }
 
@@ -172,12 +233,7 @@ export class DrainControl {
 
   /** Since when every stream of this agent says that it shuts down; undefined when one does not, or none is left. */
   leavingSinceUnixMs(agentId: string): number | undefined {
-    let since: number | undefined;
-    for (const { leavingSinceUnixMs } of this.#registry.streamsOf(agentId)) {
-      if (leavingSinceUnixMs === undefined) return undefined;
-      since = Math.min(since ?? leavingSinceUnixMs, leavingSinceUnixMs);
-    }
-    return since;
+    return this.#marks.leavingSinceUnixMs(agentId);
   }
 
   /** Calls back with the ID of each agent whose order changed, once the change is complete. @returns the way out */
@@ -188,35 +244,92 @@ export class DrainControl {
 
   /** A stream is about to be registered. @returns whether it is draining from its first instant */
   connecting(backend: Backend): boolean {
+    const { agentId } = backend;
     this.sightings.connected(backend);
-    const stream = new BackendOrders(backend, this.#clock);
-    this.#streams.set(backend, stream);
+    if (this.#gone.back(agentId)) this.#keeper?.changed();
+    const stream = this.#marks.add(backend);
     this.#ledger.connected(stream);
     return this.#ledger.drains(stream);
   }
 
   /** A STATUS arrived. */
   heard(backend: Backend, status: Status): void {
-    const stream = this.#streams.get(backend);
-    if (stream === undefined) return;
-    const word = stream.wordOf(status);
-    if (word === undefined) return;
+    const stream = this.#marks.of(backend);
+    const word = stream?.wordOf(status);
+    if (stream === undefined || word === undefined) return;
     this.#ledger.announced(stream, word);
-    this.#remark(backend.agentId);
+    this.#marks.hold(backend.agentId);
   }
 
   /** A stream ended and is registered no more. */
   disconnected(backend: Backend): void {
-    const stream = this.#streams.get(backend);
+    const { agentId } = backend;
+    const stream = this.#marks.of(backend);
     if (stream === undefined) return;
-    this.#streams.delete(backend);
-    this.sightings.disconnected(backend.agentId);
+    this.#marks.remove(backend);
+    this.sightings.disconnected(agentId);
     this.#ledger.disconnected(stream);
+    this.#noteIfGone(agentId);
   }
 
-  close(): void {
+  /** Writes what is left. */
+  async close(): Promise<void> {
+    this.#closing.abort();
     this.#deadlines.close();
     this.#listeners.clear();
+    await this.#keeper?.close();
+  }
+
+  #makeKeeper(options: DrainControlOptions): OrderKeeper | undefined {
+    const { stateDirectory: directory, disk, log } = options;
+    if (directory === undefined || directory === '') return undefined;
+    const { writePauseMs: pauseMs, writeRetryMs: retryMs } = this.#bounds;
+    return new OrderKeeper({
+      directory,
+      log,
+      clock: this.#clock,
+      pauseMs,
+      retryMs,
+      ...(disk === undefined ? {} : { disk }),
+      onEvent: (event) => options.onEvent?.(event),
+    });
+  }
+
+  #restore(kept: KeptOrder): void {
+    const order = restoredOrder(kept, this.#now());
+    this.#ledger.restore(order);
+    this.#stored++;
+    // An agent that was connected when this server stopped is gone since now.
+    this.#gone.gone(order.agentId, kept.goneSinceUnixMs);
+    if (!order.overdue) this.#deadlines.set(order.agentId, order.deadline?.monoMs);
+  }
+
+  #kept(): KeptOrders {
+    const orders: KeptOrder[] = [];
+    for (const [agentId, state] of this.#ledger.states()) {
+      const order = placedHere(state);
+      if (order !== undefined) orders.push(keptOrder(order, this.#gone.sinceUnixMs(agentId)));
+    }
+    return { orders, ended: [...this.#ledger.ended.all()] };
+  }
+
+  /** The order of an agent that is gone waits for it, but not for ever. */
+  #noteIfGone(agentId: string): void {
+    if (placedHere(this.#ledger.stateOf(agentId)) === undefined) return;
+    if (this.#registry.streamsOf(agentId).length > 0) return;
+    this.#gone.gone(agentId, this.sightings.of(agentId)?.goneSinceUnixMs);
+    this.#keeper?.changed();
+  }
+
+  async #sweepAgain(): Promise<void> {
+    const { signal } = this.#closing;
+    for (;;) {
+      await this.#clock.wait(this.#bounds.sweepMs, signal);
+      if (signal.aborted) return;
+      for (const agentId of this.#gone.longerThan(this.#bounds.goneMs)) this.#ledger.expire(agentId);
+      for (const agentId of this.sightings.expire()) this.#ledger.forgetRelayed(agentId);
+      if (this.#ledger.ended.expire(this.#clock.wallMs()) > 0) this.#keeper?.changed();
+    }
   }
 
   #plan(command: DrainCommand, agentId: string): PlannedOrder {
@@ -281,7 +394,7 @@ export class DrainControl {
       if (order === undefined) throw new Fault('undrain-refused', `${agentId} ${text}`);
       notes.push(`the order ends, but ${agentId} ${text}`);
     }
-    const cleared = streams.filter((backend) => !backend.ours && backend.leaving).length;
+    const cleared = this.#marks.saidDrain(agentId).length;
     if (cleared > 0) {
       notes.push(
         `Go agent ${agentId} said that it drains: this server takes it for ready all the same; it may be about to end`,
@@ -299,32 +412,16 @@ export class DrainControl {
   }
 
   #changed(agentId: string, before: OrderState, after: OrderState): void {
-    if (placedHere(before) === undefined) this.#stored += placedHere(after) === undefined ? 0 : 1;
-    else if (placedHere(after) === undefined) this.#stored--;
+    const [was, is] = [placedHere(before), placedHere(after)];
+    this.#stored += Number(is !== undefined) - Number(was !== undefined);
+    if (is === undefined) this.#gone.back(agentId);
+    else if (was === undefined) this.#noteIfGone(agentId);
+    if (was !== is) this.#keeper?.changed();
     const order = inForce(after);
     this.#deadlines.set(agentId, order?.overdue === false ? order.deadline?.monoMs : undefined);
-    this.#remark(agentId);
+    this.#marks.hold(agentId);
     this.#reporter.changed(before, after);
     this.#tell(agentId);
-  }
-
-  /** Holds the marks of an agent's streams to its orders, and to what they say themselves. */
-  #remark(agentId: string): void {
-    for (const backend of this.#registry.streamsOf(agentId)) {
-      const stream = this.#streams.get(backend);
-      const draining = this.#isLeaving(backend) || (stream !== undefined && this.#ledger.drains(stream));
-      if (draining === this.#registry.stateOf(backend)?.draining) continue;
-      if (draining) this.#registry.markDraining(backend);
-      else this.#registry.clearDraining(backend);
-    }
-  }
-
-  /** A process that leaves does so on all its streams. */
-  #isLeaving(backend: Backend): boolean {
-    if (backend.leaving || backend.instance === undefined) return backend.leaving;
-    return this.#registry
-      .streamsOf(backend.agentId)
-      .some((other) => other.leaving && other.instance === backend.instance);
   }
 
   #overdue(agentId: string): void {

@@ -88,9 +88,10 @@ export class OrderLedger {
 
   /** Whether the agent of today accepted the version that is in force. */
   acknowledged(agentId: string): boolean {
-    const state = this.stateOf(agentId);
-    if (state.kind !== 'stored') return state.kind === 'relayed' || state.kind === 'behind';
-    return state.taken !== undefined && state.taken.version >= state.order.version;
+    const entry = this.#entries.get(agentId);
+    if (entry === undefined) return false;
+    const { state } = entry;
+    return state.kind === 'stored' ? hasTaken(entry, state) : state.kind !== 'none';
   }
 
   /** Whether an order makes this stream draining. */
@@ -229,7 +230,7 @@ export class OrderLedger {
       if (cause !== 'expired' && cause !== 'restart') told.push(order.id);
     }
     this.#tellEnds(entry, told, by ?? NOBODY);
-    if (state !== before) this.#events.onChange(agentId, before, state);
+    if (!sameState(before, state)) this.#events.onChange(agentId, before, state);
     for (const one of ended) this.#events.onEnded(one, by);
   }
 
@@ -257,7 +258,7 @@ export class OrderLedger {
     if (state.kind !== 'stored' || !stream.takesOrders) return;
     const order = `${state.order.id} ${state.order.version}`;
     if (stream.instance === entry.current) {
-      if (state.taken !== undefined && state.taken.version >= state.order.version) return;
+      if (hasTaken(entry, state)) return;
       if (told.order === order && (atNumber === undefined || told.atNumber === atNumber)) return;
     } else if (told.order === order || state.order.until === 'restart') return;
     told.order = order;
@@ -283,4 +284,15 @@ export class OrderLedger {
   #forgetIdle(agentId: string, entry: Entry): void {
     if (entry.streams.size === 0 && inForce(entry.state) === undefined) this.#entries.delete(agentId);
   }
+}
+
+/** Whether the newest instance said that it has the version that is stored. */
+function hasTaken(entry: Entry, { order, taken }: Extract<OrderState, { kind: 'stored' }>): boolean {
+  return taken !== undefined && taken.instance === entry.current && taken.version >= order.version;
+}
+
+/** The number of a word alone is no change. */
+function sameState(a: OrderState, b: OrderState): boolean {
+  if (a.kind !== b.kind || inForce(a) !== inForce(b) || placedHere(a) !== placedHere(b)) return false;
+  return a.kind !== 'stored' || b.kind !== 'stored' || a.taken?.version === b.taken?.version;
 }
