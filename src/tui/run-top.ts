@@ -1,0 +1,225 @@
+import type { ReadStream, WriteStream } from 'node:tty';
+import type { ColorSupportLevel } from 'chalk';
+import type { AdminClient } from '../proxy/admin/client/admin-client.ts';
+import type { Glyphs } from './badge.ts';
+import { FleetBook } from './link/fleet-book.ts';
+import { Runner } from './link/runner.ts';
+import { defaultWatchTimes, ServerWatch, type WatchTimes } from './link/server-watch.ts';
+import { InkScreen } from './paint/ink-screen.tsx';
+import { Surface } from './paint/surface.ts';
+import type { TopEvent } from './state/event.ts';
+import { reduce } from './state/reduce.ts';
+import { startState, type TopState } from './state/top-state.ts';
+import { wantedOf } from './state/wanted.ts';
+import type { Key } from './terminal/key.ts';
+import { KeyReader } from './terminal/key-reader.ts';
+import { TerminalSession } from './terminal/terminal-session.ts';
+
+export interface TopOptions {
+  readonly clients: readonly AdminClient[];
+  readonly input: ReadStream;
+  readonly output: WriteStream;
+  readonly glyphs: Glyphs;
+  readonly colours: ColorSupportLevel;
+  readonly readOnly: boolean;
+  /** Ends it, as `q` does. */
+  readonly signal: AbortSignal;
+  readonly times?: WatchTimes;
+}
+
+/** At most so many frames a second; a key is shown at once. */
+const FRAME_MS = 100;
+/** A lone escape is one when nothing follows for so long. */
+const ESCAPE_MS = 50;
+const TICK_MS = 1_000;
+const RETURN_MS = 200;
+
+/** Runs the screen until it is left. Gives the terminal back whatever happens. @throws what went wrong inside */
+export async function runTop(options: TopOptions): Promise<void> {
+  const top = new Top(options);
+  await top.run();
+}
+
+class Top {
+  readonly #options: TopOptions;
+  readonly #session: TerminalSession;
+  readonly #surface: Surface;
+  readonly #screen: InkScreen;
+  readonly #runner: Runner;
+  readonly #watches: readonly ServerWatch[];
+  readonly #book = new FleetBook();
+  readonly #stop = new AbortController();
+  readonly #reader = new KeyReader();
+  #state: TopState;
+  #frame: NodeJS.Timeout | undefined;
+  #fleet: NodeJS.Immediate | undefined;
+  #escape: NodeJS.Timeout | undefined;
+  #failure: unknown;
+  #end: () => void = () => {};
+
+  constructor(options: TopOptions) {
+    this.#options = options;
+    const { output, clients, glyphs, readOnly, colours } = options;
+    this.#session = new TerminalSession(options.input, output);
+    this.#surface = new Surface((text) => void output.write(text), output.columns, output.rows);
+    this.#screen = new InkScreen(this.#surface, colours);
+    this.#state = startState({
+      addresses: clients.map(({ address }) => address),
+      columns: output.columns,
+      rows: output.rows,
+      nowMs: Date.now(),
+      glyphs,
+      readOnly,
+    });
+    this.#watches = clients.map(
+      (client) => new ServerWatch(client, () => this.#fleetChanged(), options.times ?? defaultWatchTimes),
+    );
+    this.#runner = new Runner({
+      clients,
+      dispatch: (event) => this.#dispatch(event),
+      servers: () => this.#watches.map(({ state }) => state),
+    });
+  }
+
+  async run(): Promise<void> {
+    const { input, output, signal } = this.#options;
+    const ended = new Promise<void>((resolve) => {
+      this.#end = resolve;
+    });
+    const leave = (): void => this.#session.leave();
+    const onData = (chunk: Buffer): void => this.#guarded(() => this.#read(chunk));
+    const onResize = (): void => this.#guarded(() => this.#resized());
+    const onContinue = (): void => this.#guarded(() => this.#resume());
+    // Whatever ends the process, the terminal is given back before its last words.
+    process.on('exit', leave);
+    process.on('uncaughtExceptionMonitor', leave);
+    process.on('SIGCONT', onContinue);
+    const onHangup = (): void => this.#end();
+    process.on('SIGHUP', onHangup);
+    signal.addEventListener('abort', this.#end, { once: true });
+    input.on('data', onData);
+    input.on('end', this.#end);
+    input.on('error', this.#end);
+    output.on('error', this.#end);
+    output.on('resize', onResize);
+    const tick = setInterval(() => this.#dispatch({ type: 'tick', nowMs: Date.now() }), TICK_MS);
+    try {
+      if (signal.aborted) return;
+      this.#session.enter();
+      this.#surface.open();
+      this.#screen.show(this.#state);
+      for (const watch of this.#watches)
+        void watch.run(this.#stop.signal).catch((error) => this.#fail(error));
+      await ended;
+      if (this.#failure !== undefined) throw this.#failure;
+    } finally {
+      this.#stop.abort();
+      this.#runner.close();
+      clearInterval(tick);
+      clearTimeout(this.#frame);
+      clearTimeout(this.#escape);
+      clearImmediate(this.#fleet);
+      this.#screen.close();
+      leave();
+      input.off('data', onData);
+      input.off('end', this.#end);
+      input.off('error', this.#end);
+      output.off('resize', onResize);
+      process.off('SIGCONT', onContinue);
+      process.off('SIGHUP', onHangup);
+      process.off('exit', leave);
+      process.off('uncaughtExceptionMonitor', leave);
+    }
+  }
+
+  #dispatch(event: TopEvent): void {
+    this.#guarded(() => {
+      const before = this.#state;
+      this.#state = reduce(before, event);
+      if (this.#state === before) return;
+      this.#runner.follow(wantedOf(this.#state), this.#state.scope);
+      this.#wishes();
+      if (event.type === 'read' || event.type === 'resized') this.#draw();
+      else this.#frame ??= setTimeout(() => this.#guarded(() => this.#draw()), FRAME_MS);
+    });
+  }
+
+  #draw(): void {
+    clearTimeout(this.#frame);
+    this.#frame = undefined;
+    if (!this.#stop.signal.aborted) this.#screen.show(this.#state);
+  }
+
+  /** Does what a key asked of the session itself. */
+  #wishes(): void {
+    const { wants } = this.#state;
+    if (wants === undefined) return;
+    this.#state = reduce(this.#state, { type: 'granted' });
+    if (wants === 'quit') this.#end();
+    if (wants === 'redraw') this.#surface.open();
+    if (wants === 'suspend') this.#suspend();
+  }
+
+  #suspend(): void {
+    this.#surface.shut();
+    this.#session.leave();
+    // As a shell expects it of Ctrl-Z: the whole job stops, and SIGCONT comes with fg. Where there is no shell to come
+    // back from, the signal does nothing, and the screen returns by itself.
+    process.kill(0, 'SIGTSTP');
+    setTimeout(() => this.#guarded(() => this.#resume()), RETURN_MS);
+  }
+
+  #resume(): void {
+    if (this.#stop.signal.aborted) return;
+    // Left again, because the shell has set the terminal to its own ways meanwhile.
+    this.#session.leave();
+    this.#session.enter();
+    this.#surface.open();
+    this.#resized();
+    this.#draw();
+  }
+
+  #resized(): void {
+    const { columns, rows } = this.#options.output;
+    this.#surface.resize(columns, rows);
+    this.#dispatch({ type: 'resized', columns, rows });
+  }
+
+  #read(chunk: Buffer): void {
+    clearTimeout(this.#escape);
+    this.#keys(this.#reader.read(chunk));
+    if (this.#reader.waiting) {
+      this.#escape = setTimeout(() => this.#keys(this.#reader.flush()), ESCAPE_MS);
+    }
+  }
+
+  #keys(keys: readonly Key[]): void {
+    if (keys.length > 0) this.#dispatch({ type: 'read', keys });
+  }
+
+  /** Several servers that change at the same time are merged once. */
+  #fleetChanged(): void {
+    if (this.#stop.signal.aborted) return;
+    this.#fleet ??= setImmediate(() => {
+      this.#fleet = undefined;
+      this.#guarded(() => {
+        const servers = this.#watches.map(({ state }) => state);
+        this.#dispatch({ type: 'fleet', nowMs: Date.now(), servers, everything: this.#book.merge(servers) });
+      });
+    });
+  }
+
+  /** An error in here ends the screen; it is told after the terminal was given back. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    this.#end();
+  }
+}
