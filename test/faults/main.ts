@@ -82,6 +82,7 @@ async function kills(): Promise<string> {
   const book = new StreamBook();
   const world = new World(publicStreams, book);
   await world.start();
+  let calms = 1;
   let calm = true;
   let stopping = false;
   let last = 0;
@@ -90,7 +91,7 @@ async function kills(): Promise<string> {
       const number = ++last;
       const random = new Random(seed + number);
       const server = world.servers[random.below(world.servers.length)] as TestServer;
-      await runStream(number, server, world.address, random, book, () => calm);
+      await runStream(number, server, world.address, random, book, () => (calm ? calms : 0));
     }
   };
   const clients = Array.from({ length: AT_ONCE }, client);
@@ -104,6 +105,7 @@ async function kills(): Promise<string> {
     }
     await world.recovered();
     calm = true;
+    calms++;
     await pass(CALM_MS);
   }
   stopping = true;

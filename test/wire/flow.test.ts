@@ -12,6 +12,7 @@ function inflow(flow = true, bounds: BufferBounds = defaultBufferBounds) {
     buffers: new Buffers(bounds),
     grant: (bytes) => grants.push(bytes),
     onSlowConsumer: () => slow++,
+    onSlowTail: () => assert.fail('the tunnel has not ended'),
     onOverrun: () => overruns++,
   });
   return { receiver, grants, slow: () => slow, overruns: () => overruns };
@@ -87,7 +88,7 @@ describe('the receiver of a direction', () => {
     receiver.received(INITIAL_WINDOW_BYTES, INITIAL_WINDOW_BYTES);
     t.mock.timers.tick(1_000_000);
     assert.equal(slow(), 0);
-    receiver.end();
+    receiver.end(0);
   });
 
   it('takes no more than one packet beyond what it granted', () => {
@@ -137,7 +138,7 @@ describe('the receiver of a direction', () => {
       large.receiver.received(65_536, waiting + 65_536);
     }
     assert.equal(large.slow(), 0);
-    large.receiver.end();
+    large.receiver.end(0);
   });
 
   it('gives a reader up that takes nothing for the stall time while more than the soft bound waits', async () => {
@@ -147,6 +148,7 @@ describe('the receiver of a direction', () => {
         buffers: new Buffers({ ...defaultBufferBounds, softBytes: 10, hardBytes: 100, stallMs: 20 }),
         grant: () => {},
         onSlowConsumer: resolve,
+        onSlowTail: () => {},
         onOverrun: () => {},
       });
       receiver.received(11, 11);
@@ -167,7 +169,7 @@ describe('the receiver of a direction', () => {
       receiver.progressed(left);
     }
     assert.equal(slow(), 0);
-    receiver.end();
+    receiver.end(0);
     t.mock.timers.tick(1000);
     assert.equal(slow(), 0);
   });

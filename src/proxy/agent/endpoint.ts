@@ -68,6 +68,7 @@ export class Endpoint {
       buffers: parts.buffers,
       grant: (bytes) => link.send(window(connectId, bytes)),
       onSlowConsumer: () => this.cut('slow-consumer'),
+      onSlowTail: () => this.#reset(),
       onOverrun: () => this.cut('protocol-error'),
     });
   }
@@ -183,11 +184,13 @@ export class Endpoint {
     this.#closed = true;
     this.#lost(codeOf(this.#socket.errored));
     this.#queue.clear();
+    this.#inflow.dropped();
     this.#parts.onClosed(this);
   }
 
   #reset(): void {
     this.#queue.clear();
+    this.#inflow.dropped();
     resetSocket(this.#socket);
   }
 
@@ -205,6 +208,7 @@ export class Endpoint {
     socket.once('close', () => clearInterval(linger));
     if (this.#resetAtEnd) return;
     this.#queue.end(() => {
+      this.#inflow.progressed(0);
       if (socket.readableEnded) socket.destroy();
       else socket.once('end', () => socket.destroy());
     });
@@ -213,7 +217,7 @@ export class Endpoint {
   #end(reason: CloseReason): boolean {
     if (this.#closeReason !== undefined) return false;
     this.#closeReason = reason;
-    this.#inflow.end();
+    this.#inflow.end(this.#queue.bufferedBytes);
     this.#parts.onEnd(this, reason);
     return true;
   }

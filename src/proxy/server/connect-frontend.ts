@@ -54,6 +54,8 @@ export class ConnectFrontend implements Frontend {
   readonly #options: ConnectFrontendOptions;
   readonly #intake: SocketIntake;
   #state: State;
+  /** Also when it has ended: what waits for the client still counts as its own. */
+  #tunnel: FrontendTunnel | undefined;
 
   constructor(socket: Socket, options: ConnectFrontendOptions) {
     this.#socket = socket;
@@ -70,13 +72,14 @@ export class ConnectFrontend implements Frontend {
     socket.on('drain', () => {
       this.#queue.drained();
       if (!socket.writableNeedDrain) options.writes.drained();
-      if (this.#state.name === 'established') this.#state.tunnel.frontendDrained();
+      this.#tunnel?.frontendDrained();
     });
     socket.on('end', () => this.#onEof());
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       this.#leave('frontend-lost');
       this.#queue.clear();
+      this.#tunnel?.frontendClosed();
       options.onEnd();
     });
   }
@@ -94,6 +97,7 @@ export class ConnectFrontend implements Frontend {
     const state = this.#state;
     if (state.name !== 'dialling') return;
     this.#queue.write(established);
+    this.#tunnel = tunnel;
     const hold = new Hold(this.#options.holdMs, () => tunnel.frontendDrained());
     this.#state = { name: 'established', tunnel, hold };
     this.#intake.open((chunk) => tunnel.fromFrontend(chunk));
@@ -130,6 +134,12 @@ export class ConnectFrontend implements Frontend {
     };
     if (hold.holding) hold.add(0, finish);
     else finish();
+  }
+
+  dropTail(): void {
+    this.#state = { name: 'ended' };
+    this.#intake.stop();
+    this.#cut();
   }
 
   pause(): void {
@@ -221,6 +231,7 @@ export class ConnectFrontend implements Frontend {
     }, this.#options.times.lingerMs);
     socket.once('close', () => clearInterval(linger));
     socket.once('finish', () => {
+      this.#tunnel?.frontendDrained();
       // What the client still sends has nowhere to go; its own end, or the linger, closes the socket.
       if (socket.readableEnded) socket.destroy();
       else socket.once('end', () => socket.destroy());
@@ -235,6 +246,7 @@ export class ConnectFrontend implements Frontend {
    */
   #cut(): void {
     const socket = this.#socket as Socket & { encrypted?: boolean };
+    this.#queue.clear();
     if (socket.remoteAddress === undefined) socket.destroy();
     else if (socket.encrypted === true) resetBelowTls(socket as TLSSocket);
     else resetSocket(socket);

@@ -19,6 +19,8 @@ export interface Frontend {
   readonly bufferedBytes: number;
   /** The tunnel was ended by the other side or by the server. `error` is the agent's text, if any. */
   closed(reason: CloseReason, error: string): void;
+  /** Drops what still waits for a client whose tunnel ended, and the client with it: others need the room. */
+  dropTail(): void;
   /** Stops and restarts reading from the client, because the way to the node is full. */
   pause(): void;
   resume(): void;
@@ -31,8 +33,10 @@ export interface FrontendTunnel {
   fromFrontend(chunk: Buffer): void;
   /** A DATA frame of this tunnel, as the client sent it, that carries `bytes` of payload. */
   sendToNode(frame: Buffer, bytes: number): void;
-  /** The frontend's transport took over what was buffered. */
+  /** The frontend's transport took over what was buffered, also behind the tunnel's end. */
   frontendDrained(): void;
+  /** The frontend's transport is closed: nothing is buffered there any more. */
+  frontendClosed(): void;
   /** The client ended its side and may still read. False: the agent knows no half-close, so end the tunnel. */
   frontendHalfClosed(): boolean;
   /** The frontend is gone or done: the agent is told, the frontend is not. */

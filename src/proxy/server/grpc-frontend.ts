@@ -11,6 +11,7 @@ import type { WriteClock } from './write-clock.ts';
 const OK = 0;
 const INVALID_ARGUMENT = 3;
 const DEADLINE_EXCEEDED = 4;
+const RESOURCE_EXHAUSTED = 8;
 
 /** What a Proxy stream needs from the server. */
 export interface GrpcFrontendOptions {
@@ -42,6 +43,8 @@ export class GrpcFrontend implements Frontend {
   readonly #stream: PacketStream;
   readonly #options: GrpcFrontendOptions;
   #state: State;
+  /** Also when it has ended: what waits for the client still counts as its own. */
+  #tunnel: FrontendTunnel | undefined;
   /** Counts the tail out, once one is being delivered. */
   #delivered: () => void = () => {};
 
@@ -58,7 +61,7 @@ export class GrpcFrontend implements Frontend {
       onPacket: (packet) => this.#onPacket(packet),
       onDrain: () => {
         options.writes.drained();
-        if (this.#state.name === 'established') this.#state.tunnel.frontendDrained();
+        this.#tunnel?.frontendDrained();
       },
       onEnd: (end) => this.#onEnd(end),
     });
@@ -75,6 +78,7 @@ export class GrpcFrontend implements Frontend {
 
   dialed(tunnel: FrontendTunnel, response: Packet): void {
     this.#stream.sendFrame(response.frame);
+    this.#tunnel = tunnel;
     this.#state = {
       name: 'established',
       tunnel,
@@ -111,8 +115,16 @@ export class GrpcFrontend implements Frontend {
       this.#stream.send(closeResponse(tunnel.connectId, text));
       this.#stream.end(OK);
     };
-    if (hold.holding) hold.add(0, finish);
+    // Behind all that waits its end would free nothing.
+    if (reason === 'slow-consumer') this.dropTail();
+    else if (hold.holding) hold.add(0, finish);
     else finish();
+  }
+
+  dropTail(): void {
+    if (this.#state.name === 'established') this.#state.hold.drop();
+    this.#state = { name: 'ended' };
+    this.#stream.abort(RESOURCE_EXHAUSTED, 'slow-consumer');
   }
 
   pause(): void {
@@ -223,6 +235,7 @@ export class GrpcFrontend implements Frontend {
     this.#leave(state, reason);
     if (end.cause === 'half-close') this.#stream.end(OK);
     this.#delivered();
+    this.#tunnel?.frontendClosed();
     this.#options.onEnd(end);
   }
 

@@ -66,6 +66,7 @@ export class Tunnel implements FrontendTunnel {
       buffers: parts.buffers,
       grant: (bytes) => link.send(window(connectId, bytes)),
       onSlowConsumer: () => this.close('slow-consumer'),
+      onSlowTail: () => parts.frontend.dropTail(),
       onOverrun: () => this.close('protocol-error'),
     });
   }
@@ -114,6 +115,10 @@ export class Tunnel implements FrontendTunnel {
     this.#inflow.progressed(this.frontend.bufferedBytes);
   }
 
+  frontendClosed(): void {
+    this.#inflow.dropped();
+  }
+
   frontendHalfClosed(): boolean {
     if (this.#closeReason !== undefined) return true;
     if (!this.#halfClose) return false;
@@ -148,7 +153,7 @@ export class Tunnel implements FrontendTunnel {
   #end(reason: CloseReason): boolean {
     if (this.#closeReason !== undefined) return false;
     this.#closeReason = reason;
-    this.#inflow.end();
+    this.#inflow.end(this.frontend.bufferedBytes);
     clearInterval(this.#silence);
     this.#onEnd(this, reason);
     return true;

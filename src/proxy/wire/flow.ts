@@ -56,6 +56,8 @@ export interface InflowOptions {
   readonly grant: (bytes: number) => void;
   /** The reader is too slow for the bounds: close the tunnel. */
   readonly onSlowConsumer: () => void;
+  /** The same after end(): drop what still waits. */
+  readonly onSlowTail: () => void;
   /** A sender that knows of grants went far beyond them: close the tunnel. */
   readonly onOverrun: () => void;
   readonly buffers: Buffers;
@@ -74,6 +76,8 @@ export class Inflow implements BufferHolder {
   #granted = INITIAL_WINDOW_BYTES;
   #stallTimer: NodeJS.Timeout | undefined;
   #ended = false;
+  /** Ended, and nothing is left. */
+  #gone = false;
 
   constructor(options: InflowOptions) {
     this.#options = options;
@@ -85,7 +89,7 @@ export class Inflow implements BufferHolder {
     this.#received += bytes;
     this.#meanBytes += (bytes - this.#meanBytes) / 64;
     if (this.#options.flow && this.#received > this.#granted + OVERRUN_BYTES) {
-      this.end();
+      this.end(bufferedBytes);
       this.#options.onOverrun();
       return;
     }
@@ -95,7 +99,12 @@ export class Inflow implements BufferHolder {
 
   /** The reader took something, or a buffer was found empty: `bufferedBytes` still wait. */
   progressed(bufferedBytes: number): void {
-    if (this.#ended) return;
+    if (this.#gone) return;
+    if (this.#ended) {
+      if (bufferedBytes === 0) this.dropped();
+      else this.#hold(this.#weigh(bufferedBytes));
+      return;
+    }
     this.#hold(this.#weigh(bufferedBytes));
     // It may have been the largest holder.
     if (this.#ended) return;
@@ -120,19 +129,32 @@ export class Inflow implements BufferHolder {
 
   /** The process holds more than it may, and this holds most of it. */
   giveUp(): void {
-    this.end();
-    this.#options.onSlowConsumer();
+    const tail = this.#ended;
+    this.dropped();
+    if (tail) this.#options.onSlowTail();
+    else this.#options.onSlowConsumer();
   }
 
-  /** The tunnel ended; nothing is granted, watched or counted any more. */
-  end(): void {
+  /**
+   * The tunnel ended; nothing is granted or watched any more. `bufferedBytes` still wait for the reader: they count
+   * until progressed() or dropped() says that they are gone.
+   */
+  end(bufferedBytes: number): void {
     if (this.#ended) return;
-    const { buffers } = this.#options;
-    this.#hold(0);
     this.#ended = true;
-    buffers.release(this.#window - INITIAL_WINDOW_BYTES);
-    buffers.leave(this);
+    this.#options.buffers.release(this.#window - INITIAL_WINDOW_BYTES);
     this.#unwatch();
+    this.progressed(bufferedBytes);
+  }
+
+  /** Nothing waits for the reader any more, nor will: it is gone, or was given up. */
+  dropped(): void {
+    if (this.#gone) return;
+    this.end(0);
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#hold(0);
+    this.#options.buffers.leave(this);
   }
 
   #maybeGrant(): void {
