@@ -12,6 +12,7 @@ function tunnel(buffers: Buffers, flow = false) {
       seen.granted += bytes;
     },
     onSlowConsumer: () => seen.slow++,
+    bufferedBytes: () => 0,
     onSlowTail: () => seen.slowTails++,
     onOverrun: () => {},
   });

@@ -4,6 +4,7 @@ import { type BufferBounds, Buffers, defaultBufferBounds } from '../../src/proxy
 import { INITIAL_WINDOW_BYTES, Inflow, MAX_WINDOW_BYTES, Outflow } from '../../src/proxy/wire/flow.ts';
 
 function inflow(flow = true, bounds: BufferBounds = defaultBufferBounds) {
+  const waiting = { bytes: 0 };
   const grants: number[] = [];
   let slow = 0;
   let overruns = 0;
@@ -12,10 +13,11 @@ function inflow(flow = true, bounds: BufferBounds = defaultBufferBounds) {
     buffers: new Buffers(bounds),
     grant: (bytes) => grants.push(bytes),
     onSlowConsumer: () => slow++,
+    bufferedBytes: () => waiting.bytes,
     onSlowTail: () => assert.fail('the tunnel has not ended'),
     onOverrun: () => overruns++,
   });
-  return { receiver, grants, slow: () => slow, overruns: () => overruns };
+  return { receiver, waiting, grants, slow: () => slow, overruns: () => overruns };
 }
 
 describe('the sender of a direction', () => {
@@ -148,11 +150,24 @@ describe('the receiver of a direction', () => {
         buffers: new Buffers({ ...defaultBufferBounds, softBytes: 10, hardBytes: 100, stallMs: 20 }),
         grant: () => {},
         onSlowConsumer: resolve,
+        bufferedBytes: () => 11,
         onSlowTail: () => {},
         onOverrun: () => {},
       });
       receiver.received(11, 11);
     });
+  });
+
+  it('keeps a slow reader that takes something, also when nobody tells of it', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const bounds = { ...defaultBufferBounds, softBytes: 10, hardBytes: 1000, stallMs: 30 };
+    const { receiver, waiting, slow } = inflow(false, bounds);
+    receiver.received(100, 100);
+    for (waiting.bytes = 90; waiting.bytes > 20; waiting.bytes -= 10) t.mock.timers.tick(30);
+    assert.equal(slow(), 0);
+    t.mock.timers.tick(30);
+    t.mock.timers.tick(30);
+    assert.equal(slow(), 1);
   });
 
   it('keeps a slow reader that takes something', (t) => {

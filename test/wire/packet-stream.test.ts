@@ -81,6 +81,32 @@ for (const side of sides) {
         await told.drained();
       });
 
+      test('shows bit by bit what the peer takes, not only when it has taken all', async (t) => {
+        const { peer, stream } = await both(t, { highWaterMarkBytes: 100_000 });
+        for (let i = 0; i < 128; i++) stream.sendData(1, Buffer.alloc(16_384));
+        const seen = new Set<number>();
+        peer.read();
+        while (stream.bufferedBytes > 0) {
+          seen.add(stream.bufferedBytes);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        assert.ok(seen.size > 5, `seen: ${[...seen]}`);
+      });
+
+      test('keeps the order of what waits, and ends behind it', async (t) => {
+        const { peer, stream } = await both(t, { highWaterMarkBytes: 50_000 });
+        const expected: Buffer[] = [];
+        for (let i = 0; i < 100; i++) {
+          stream.sendData(300, Buffer.alloc(10_000, i));
+          stream.send(ping(i));
+          expected.push(encodeDataFrame(300, Buffer.alloc(10_000, i)), encodeFrame(ping(i)));
+        }
+        stream.end(0);
+        peer.read();
+        await peer.arrived(expected.length);
+        assert.deepEqual(peer.frames, expected);
+      });
+
       test('passes on a received frame as it stands', async (t) => {
         const { peer, stream, told } = await both(t);
         told.react = (packet) => stream.sendFrame(packet.frame);

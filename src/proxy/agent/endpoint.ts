@@ -68,6 +68,7 @@ export class Endpoint {
       buffers: parts.buffers,
       grant: (bytes) => link.send(window(connectId, bytes)),
       onSlowConsumer: () => this.cut('slow-consumer'),
+      bufferedBytes: () => this.#queue.bufferedBytes,
       onSlowTail: () => this.#reset(),
       onOverrun: () => this.cut('protocol-error'),
     });

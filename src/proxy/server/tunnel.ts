@@ -66,6 +66,7 @@ export class Tunnel implements FrontendTunnel {
       buffers: parts.buffers,
       grant: (bytes) => link.send(window(connectId, bytes)),
       onSlowConsumer: () => this.close('slow-consumer'),
+      bufferedBytes: () => parts.frontend.bufferedBytes,
       onSlowTail: () => parts.frontend.dropTail(),
       onOverrun: () => this.close('protocol-error'),
     });

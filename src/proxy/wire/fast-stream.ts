@@ -10,6 +10,7 @@ import {
   type StreamOptions,
   UNIMPLEMENTED,
 } from './handled-stream.ts';
+import { WriteQueue } from './write-queue.ts';
 
 /**
  * PacketStream on the HTTP/2 stream of a call. grpc-js keeps headers, trailers, deadlines and the life of the call;
@@ -21,6 +22,7 @@ export class FastStream extends HandledStream {
   readonly #session: Http2Session | undefined;
   readonly #deframer: Deframer;
   readonly #maxMessageBytes: number;
+  readonly #queue: WriteQueue;
   readonly #onFlushed: () => void;
   #received: readonly Buffer[];
   #paused = true;
@@ -38,11 +40,16 @@ export class FastStream extends HandledStream {
     this.#received = received;
     this.#maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
     this.#deframer = new Deframer(this.#maxMessageBytes, (frame) => this.deliver(frame));
-    this.#onFlushed = () => this.flushed();
+    this.#queue = new WriteQueue(stream, this.highWaterMarkBytes);
+    this.#onFlushed = () => {
+      this.#queue.drained();
+      this.flushed();
+    };
     stream.pause();
     stream.removeAllListeners('data');
     stream.on('data', (chunk: Buffer) => this.#onData(chunk));
     stream.on('end', () => this.#onEnd());
+    stream.on('drain', this.#onFlushed);
     stream.on('close', () => this.#onClose());
     // What the error says comes with 'close' too; grpc-js itself listens for the first one only.
     stream.on('error', () => {});
@@ -53,7 +60,7 @@ export class FastStream extends HandledStream {
   }
 
   get bufferedBytes(): number {
-    return this.#stream.destroyed ? 0 : this.#stream.writableLength;
+    return this.#stream.destroyed ? 0 : this.#queue.bufferedBytes;
   }
 
   protected get writable(): boolean {
@@ -95,15 +102,20 @@ export class FastStream extends HandledStream {
   }
 
   protected write(frame: Buffer, tell: boolean): void {
-    if (tell) this.#stream.write(frame, this.#onFlushed);
-    else this.#stream.write(frame);
+    if (tell) this.#queue.write(frame, this.#onFlushed);
+    else this.#queue.write(frame);
+  }
+
+  protected override finish(code: number, details: string): void {
+    this.side.ending?.();
+    this.#queue.behind(() => super.finish(code, details));
   }
 
   protected writeData(connectId: number, payload: Buffer, tell: boolean): void {
     const stream = this.#stream;
     // Head and payload leave in one write, without the payload being copied behind the head.
     stream.cork();
-    stream.write(encodeDataHead(connectId, payload.length));
+    this.#queue.write(encodeDataHead(connectId, payload.length));
     this.write(payload, tell);
     stream.uncork();
   }
@@ -131,6 +143,7 @@ export class FastStream extends HandledStream {
   }
 
   #onClose(): void {
+    this.#queue.clear();
     if (this.side.role === 'client') this.inputEnded();
   }
 }

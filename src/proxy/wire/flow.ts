@@ -56,6 +56,8 @@ export interface InflowOptions {
   readonly grant: (bytes: number) => void;
   /** The reader is too slow for the bounds: close the tunnel. */
   readonly onSlowConsumer: () => void;
+  /** What waits for the reader now: not every transport tells what it takes. */
+  readonly bufferedBytes: () => number;
   /** The same after end(): drop what still waits. */
   readonly onSlowTail: () => void;
   /** A sender that knows of grants went far beyond them: close the tunnel. */
@@ -187,7 +189,17 @@ export class Inflow implements BufferHolder {
     const { buffers } = this.#options;
     if (this.#ended) return;
     if (this.heldBytes > buffers.bounds.hardBytes) this.giveUp();
-    else this.#stallTimer ??= setTimeout(() => this.giveUp(), buffers.bounds.stallMs);
+    else this.#stallTimer ??= setTimeout(() => this.#stalled(), buffers.bounds.stallMs);
+  }
+
+  /** Nothing was told to be taken for the stall time. */
+  #stalled(): void {
+    this.#stallTimer = undefined;
+    const consumed = this.#consumed;
+    this.progressed(this.#options.bufferedBytes());
+    if (this.#ended || !this.#overSoft) return;
+    if (this.#consumed > consumed) this.#watch();
+    else this.giveUp();
   }
 
   #unwatch(): void {

@@ -30,6 +30,8 @@ export const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 /** What a stream does through its call, which differs between server and client. */
 export interface CallSide {
   readonly role: 'server' | 'client';
+  /** The end was asked for; finish() follows when the transport below was handed all that was written. */
+  ending?(): void;
   /** Server: the status behind all that was written. Client: half-close. */
   finish(code: number, details: string): void;
   /** Ends the call at once, whatever is still unsent. */
@@ -41,7 +43,7 @@ export abstract class HandledStream implements PacketStream {
   abstract readonly implementation: 'public' | 'fast';
   abstract readonly bufferedBytes: number;
   protected readonly side: CallSide;
-  readonly #highWaterMarkBytes: number;
+  protected readonly highWaterMarkBytes: number;
   #handler: PacketStreamHandler | undefined;
   #end: StreamEnd | undefined;
   #status: StreamEnd | undefined;
@@ -54,7 +56,7 @@ export abstract class HandledStream implements PacketStream {
   constructor(side: CallSide, options: StreamOptions) {
     this.side = side;
     this.#counts = options.counts ?? new StreamCounts();
-    this.#highWaterMarkBytes = options.highWaterMarkBytes ?? DEFAULT_HIGH_WATER_MARK_BYTES;
+    this.highWaterMarkBytes = options.highWaterMarkBytes ?? DEFAULT_HIGH_WATER_MARK_BYTES;
   }
 
   abstract pause(): void;
@@ -68,6 +70,11 @@ export abstract class HandledStream implements PacketStream {
   protected abstract writeData(connectId: number, payload: Buffer, tell: boolean): void;
   /** False when the transport below takes nothing any more. */
   protected abstract readonly writable: boolean;
+
+  /** Ends behind all that was written. */
+  protected finish(code: number, details: string): void {
+    this.side.finish(code, details);
+  }
 
   get open(): boolean {
     return !this.#sendClosed;
@@ -96,7 +103,7 @@ export abstract class HandledStream implements PacketStream {
   sendFrame(frame: Buffer): boolean {
     if (this.#sendClosed || !this.writable) return true;
     this.#counts.sent.add(frameType(frame));
-    const full = this.bufferedBytes + frame.length >= this.#highWaterMarkBytes;
+    const full = this.bufferedBytes + frame.length >= this.highWaterMarkBytes;
     this.write(frame, full);
     if (full) this.#drainOwed = true;
     return !full;
@@ -105,7 +112,7 @@ export abstract class HandledStream implements PacketStream {
   sendData(connectId: number, payload: Buffer): boolean {
     if (this.#sendClosed || !this.writable) return true;
     this.#counts.sent.add(PacketType.DATA);
-    const full = this.bufferedBytes + payload.length >= this.#highWaterMarkBytes;
+    const full = this.bufferedBytes + payload.length >= this.highWaterMarkBytes;
     this.writeData(connectId, payload, full);
     if (full) this.#drainOwed = true;
     return !full;
@@ -115,7 +122,7 @@ export abstract class HandledStream implements PacketStream {
     if (this.#sendClosed) return;
     this.#sendClosed = true;
     if (this.side.role === 'server') this.#stopListening();
-    this.side.finish(code, details);
+    this.finish(code, details);
   }
 
   abort(code: number, details: string): void {
@@ -143,7 +150,7 @@ export abstract class HandledStream implements PacketStream {
 
   /** A write was taken over by the transport. */
   protected flushed(): void {
-    if (!this.#drainOwed || !this.writable || this.bufferedBytes >= this.#highWaterMarkBytes) return;
+    if (!this.#drainOwed || !this.writable || this.bufferedBytes >= this.highWaterMarkBytes) return;
     this.#drainOwed = false;
     if (this.#sendClosed) return;
     this.#call((handler) => handler.onDrain());
@@ -154,7 +161,7 @@ export abstract class HandledStream implements PacketStream {
     if (this.#deaf) return;
     this.#stopListening();
     if (this.side.role === 'client') this.side.reset(code, details);
-    else this.side.finish(code, details);
+    else this.finish(code, details);
     this.conclude({ cause: 'malformed', code, details });
   }
 

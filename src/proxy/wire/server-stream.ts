@@ -67,20 +67,23 @@ function fastStream(
   const finish = (code: number, details: string): void => {
     finished = true;
     own.send(code, details);
-    resetWhenStalled(below, stallMs);
   };
+  const ending = (): void => resetWhenStalled(below, () => stream.bufferedBytes, stallMs);
   const side: CallSide = {
     role: 'server',
+    ending,
     finish,
     reset: (code, details) => {
       // A status passes at once where nothing waits before it, and tells the client more than a reset.
-      if (!finished && below.writableLength === 0) finish(code, details);
-      else below.close(resetCode(code));
+      if (!finished && stream.bufferedBytes === 0) {
+        ending();
+        finish(code, details);
+      } else below.close(resetCode(code));
     },
   };
   // grpc-js would go on to read beside us, and pause the stream at every message that nobody asks it for.
   below.removeAllListeners('data');
-  const stream = new FastStream(below, [], side, options);
+  const stream: FastStream = new FastStream(below, [], side, options);
   call.once('cancelled', () => {
     const sent = below.sentTrailers === undefined ? undefined : own.sent;
     if (sent !== undefined) {
@@ -121,10 +124,10 @@ class OwnStatus {
 }
 
 /** A client that neither reads nor goes away must not keep a stream that is over here. */
-function resetWhenStalled(stream: ServerHttp2Stream, stallMs: number): void {
+function resetWhenStalled(stream: ServerHttp2Stream, bufferedBytes: () => number, stallMs: number): void {
   let left = Number.POSITIVE_INFINITY;
   const timer = setInterval(() => {
-    if (stream.writableLength < left) left = stream.writableLength;
+    if (bufferedBytes() < left) left = bufferedBytes();
     else
       stream.close(
         stream.writableFinished ? http2.constants.NGHTTP2_NO_ERROR : http2.constants.NGHTTP2_CANCEL,

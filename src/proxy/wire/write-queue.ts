@@ -1,22 +1,24 @@
-import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 
-/** What is handed to the socket at once. Above its high-water mark, so that a 'drain' follows. */
+/** What is handed over at once. Above the high-water mark of a socket, so that a 'drain' follows. */
 const BATCH_BYTES = 64 * 1024;
 
 /**
- * What waits for the socket of a destination or a client. Node hands all that a socket has buffered to the kernel as one write, and tells
- * nothing of it until the whole is taken; here it goes in small pieces, so that a slow reader can be told from
- * one that takes nothing, and grants follow what it takes.
+ * What waits for a socket, or for an HTTP/2 stream. Node hands all that one has buffered down as one write, and tells
+ * nothing of it until the whole is taken; here it goes in small pieces, so that a slow reader can be told from one that
+ * takes nothing, and grants follow what it takes.
  */
 export class WriteQueue {
-  readonly #socket: Socket;
+  readonly #socket: Writable;
+  readonly #batchBytes: number;
   #chunks: Buffer[] = [];
   #head = 0;
   #queuedBytes = 0;
-  #end: (() => void) | undefined;
+  #behind: (() => void) | undefined;
 
-  constructor(socket: Socket) {
+  constructor(socket: Writable, batchBytes = BATCH_BYTES) {
     this.#socket = socket;
+    this.#batchBytes = Math.max(batchBytes, socket.writableHighWaterMark);
   }
 
   /** Bytes that the kernel has not taken yet, as far as is known. */
@@ -24,9 +26,12 @@ export class WriteQueue {
     return this.#queuedBytes + this.#socket.writableLength;
   }
 
-  /** False when the socket takes no more now, as its own write() says it. */
-  write(data: Buffer): boolean {
-    if (this.#queuedBytes === 0 && this.#free) return this.#socket.write(data);
+  /**
+   * False when the socket takes no more now, as its own write() says it.
+   * @param taken called when the socket has taken it, if it did not have to wait here
+   */
+  write(data: Buffer, taken?: () => void): boolean {
+    if (this.#queuedBytes === 0 && this.#free) return this.#socket.write(data, taken);
     this.#chunks.push(data);
     this.#queuedBytes += data.length;
     return false;
@@ -42,7 +47,7 @@ export class WriteQueue {
     if (this.#head === this.#chunks.length) {
       this.#chunks = [];
       this.#head = 0;
-      this.#end?.();
+      this.#runBehind();
     } else if (this.#head >= 1024) {
       this.#chunks = this.#chunks.slice(this.#head);
       this.#head = 0;
@@ -51,11 +56,13 @@ export class WriteQueue {
 
   /** Ends the socket behind all that was written; then, or at an error, calls back. */
   end(ended: () => void): void {
-    this.#end = () => {
-      this.#end = undefined;
-      this.#socket.end(ended);
-    };
-    if (this.#queuedBytes === 0) this.#end();
+    this.behind(() => this.#socket.end(ended));
+  }
+
+  /** Runs an action once the socket was handed all that was written. The last one given counts. */
+  behind(action: () => void): void {
+    this.#behind = action;
+    if (this.#queuedBytes === 0) this.#runBehind();
   }
 
   /** Drops what waits. */
@@ -63,10 +70,16 @@ export class WriteQueue {
     this.#chunks = [];
     this.#head = 0;
     this.#queuedBytes = 0;
-    this.#end = undefined;
+    this.#behind = undefined;
+  }
+
+  #runBehind(): void {
+    const action = this.#behind;
+    this.#behind = undefined;
+    action?.();
   }
 
   get #free(): boolean {
-    return this.#socket.writableLength < Math.max(BATCH_BYTES, this.#socket.writableHighWaterMark);
+    return this.#socket.writableLength < this.#batchBytes;
   }
 }
