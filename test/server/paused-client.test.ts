@@ -112,3 +112,16 @@ it('a client that ends its side within the hold still gets what the destination 
   socket.end();
   assert.match((await all).toString(), /^HTTP\/1\.1 200 .*\r\n\r\n220 ready$/s);
 });
+
+it('a CONNECT client that leaves while its dial is pending is noticed, however much it sent before', async () => {
+  const server = await TestServer.start({ times: { peekMs: 5 } });
+  running = server;
+  const agent = await server.agent('a');
+  const socket = await server.connectSocket();
+  requestConnect(socket, '10.0.0.1:80');
+  const request = await agent.next(PacketType.DIAL_REQ);
+  await new Promise((resolve) => socket.write(Buffer.alloc(512 * 1024), resolve));
+  socket.destroy();
+  assert.equal((await agent.next(PacketType.DIAL_CLS)).dialId, request.dialId);
+  assert.equal(server.server.buffers.promisedBytes, 0);
+});

@@ -9,6 +9,7 @@ import type { Pool } from './selection/pool.ts';
 import { Selector, type SelectorOptions } from './selection/selector.ts';
 import type { StrategyName } from './selection/strategies.ts';
 import { StreamRegistry } from './selection/stream-registry.ts';
+import { SiblingProbes } from './sibling-probes.ts';
 
 const UNAVAILABLE = 14;
 /** Dials in a row without any answer that make a stream suspect. */
@@ -58,7 +59,7 @@ export class Backends {
   readonly #options: BackendsOptions;
   readonly #log: Log;
   readonly #watches = new Map<Backend, Watch>();
-  readonly #byAgent = new Map<string, Backend[]>();
+  readonly #siblings: SiblingProbes<Backend>;
   /** Streams of our agents that shut down: they are told how many could replace them. */
   readonly #leaving = new Set<Backend>();
   #advanceTimer: NodeJS.Timeout | undefined;
@@ -67,6 +68,10 @@ export class Backends {
   constructor(options: BackendsOptions) {
     this.#options = options;
     this.#log = options.log;
+    this.#siblings = new SiblingProbes(
+      (backend) => this.#watches.get(backend)?.probe,
+      options.probeTimes.urgentSuspectMs,
+    );
     const pool = (changed: Pool): { strategy: string; key?: string } => ({
       strategy: changed.strategy,
       ...(changed.key === '' ? {} : { key: changed.key }),
@@ -120,9 +125,7 @@ export class Backends {
       },
     });
     this.#watches.set(backend, { probe, late: false, unansweredDials: 0, toldReplacements: -1 });
-    const siblings = this.#byAgent.get(backend.agentId) ?? [];
-    for (const older of siblings) this.#watches.get(older)?.probe.askUrgently();
-    this.#byAgent.set(backend.agentId, [...siblings, backend]);
+    this.#siblings.add(backend.agentId, backend);
     this.registry.register(backend, { draining: this.#options.orders.connecting(backend) });
     this.#scheduleAdvance();
     this.#log.info(1, 'Agent connected', { ...who(backend), version: backend.version ?? 'go' });
@@ -201,9 +204,7 @@ export class Backends {
     watch.probe.stop();
     this.#watches.delete(backend);
     this.#leaving.delete(backend);
-    const siblings = (this.#byAgent.get(backend.agentId) ?? []).filter((other) => other !== backend);
-    if (siblings.length === 0) this.#byAgent.delete(backend.agentId);
-    else this.#byAgent.set(backend.agentId, siblings);
+    this.#siblings.remove(backend.agentId, backend);
     this.registry.remove(backend);
     this.#options.orders.disconnected(backend);
     this.#scheduleAdvance();

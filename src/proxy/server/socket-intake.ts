@@ -47,12 +47,16 @@ export class SocketIntake {
     }
     this.#queue.push(chunk);
     this.#queuedBytes += chunk.length;
-    if (this.#queuedBytes > this.#limitBytes) this.#socket.pause();
+    if (this.#queuedBytes <= this.#limitBytes) return;
+    this.#socket.pause();
+    // Before there is a tunnel nobody else pauses it, and the client may take its dial back.
+    if (this.#onFlushed === undefined) this.#timer ??= setInterval(() => this.#peek(), this.#times.peekMs);
   }
 
   /** There is a tunnel: what came early goes into it first. The sink may pause(). */
   open(sink: (chunk: Buffer) => void): void {
     this.#sink = sink;
+    if (!this.#blocked) this.#clearTimer();
     this.#flush();
   }
 
@@ -61,7 +65,7 @@ export class SocketIntake {
     this.#blocked = true;
     this.#socket.pause();
     this.#limitBytes = this.#queuedBytes;
-    if (this.#onFlushed === undefined) this.#timer = setInterval(() => this.#peek(), this.#times.peekMs);
+    if (this.#onFlushed === undefined) this.#timer ??= setInterval(() => this.#peek(), this.#times.peekMs);
   }
 
   resume(): void {
