@@ -146,15 +146,36 @@ it('ours tell the version, the delay of the event loop and why tunnels closed', 
   const server = await start();
   const exposition = await scrape(server);
   assert.deepEqual(exposition.names('konnectivity_ts_').sort(), [
+    'backends',
     'build_info',
     'closed_tunnels_total',
+    'drain_order_age_seconds_max',
+    'drain_orders',
     'event_loop_delay_seconds',
     'fallback_dials_total',
+    'pools_out_of_ready',
   ]);
   assert.equal(
     exposition.value(`konnectivity_ts_build_info{node="${process.versions.node}",version="test"}`),
     1,
   );
+});
+
+it('ours tell agents by state, drain orders, and pools that are out of ready agents', async () => {
+  const server = await start();
+  await server.agent('a', { kind: 'go' });
+  await server.agent('b', { kind: 'go' });
+  const command = { actor: 'alice', actorClaimed: false, force: true };
+  server.server.drain.drain({ agentIds: ['a'], ...command });
+  const one = await scrape(server);
+  assert.equal(one.value('konnectivity_ts_backends{state="ready",strategy="default"}'), 1);
+  assert.equal(one.value('konnectivity_ts_backends{state="draining",strategy="default"}'), 1);
+  assert.equal(one.value('konnectivity_ts_drain_orders'), 1);
+  assert.equal(one.value('konnectivity_ts_pools_out_of_ready{strategy="default"}'), 0);
+  server.server.drain.drain({ agentIds: ['b'], ...command });
+  const both = await scrape(server);
+  assert.equal(both.value('konnectivity_ts_pools_out_of_ready{strategy="default"}'), 1);
+  assert.ok((both.value('konnectivity_ts_drain_order_age_seconds_max') ?? -1) >= 0);
 });
 
 it('no_agent: nobody is connected that could be asked', async () => {

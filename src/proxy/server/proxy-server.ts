@@ -62,7 +62,7 @@ export class ProxyServer {
       stateDirectory: options.stateDirectory,
       ...options.drain,
     });
-    this.metrics = serverMetrics(this.counters, this.backends, options.version);
+    this.metrics = serverMetrics(this.counters, this.backends, this.drain, options.version);
     const desk = new DialDesk({
       backends: this.backends,
       counters: this.counters,

@@ -4,6 +4,8 @@ import { byLabel, ScrapedMetrics } from '../ops/scraped-metrics.ts';
 import { streamMetrics } from '../ops/stream-metrics.ts';
 import { codeName } from '../wire/stream-counts.ts';
 import type { Backends } from './backends.ts';
+import type { DrainControl } from './drain/drain-control.ts';
+import { drainMetrics } from './drain/drain-metrics.ts';
 import { type ServerLeaseMetrics, serverLeaseMetrics } from './lease-metrics.ts';
 import type { ServerCounters } from './server-counters.ts';
 
@@ -16,7 +18,12 @@ export interface ServerMetrics {
 }
 
 /** Metrics that read the server's counters when they are scraped. */
-export function serverMetrics(counters: ServerCounters, backends: Backends, version: string): ServerMetrics {
+export function serverMetrics(
+  counters: ServerCounters,
+  backends: Backends,
+  drain: DrainControl,
+  version: string,
+): ServerMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   upstreamMetrics(new ScrapedMetrics(registry, 'konnectivity_network_proxy_server_'), counters, backends);
@@ -27,6 +34,11 @@ export function serverMetrics(counters: ServerCounters, backends: Backends, vers
   ours.counters('fallback_dials_total', 'Dials that went to an agent that is not ready.', () =>
     byLabel('strategy', counters.fallbackDials),
   );
+  drainMetrics(ours, {
+    strategies: backends.registry.strategies,
+    orders: () => drain.orders(),
+    nowUnixMs: () => Date.now(),
+  });
   const leases = serverLeaseMetrics(registry);
   return { registry, leases, close: ownMetrics(registry, version) };
 }
