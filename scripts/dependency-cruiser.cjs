@@ -32,6 +32,14 @@ module.exports = {
       from: {},
       to: { path: '^src/proxy/kubernetes/kube-config', dynamic: false, dependencyTypesNot: ['type-only'] },
     },
+    // Ink takes a quarter of a second to load: only the screen does, and only when there is a terminal for it.
+    rule('one-place-loads-ink', '^src/(?!tui/paint/)', 'node_modules/(ink|react)/'),
+    {
+      name: 'the-screen-is-loaded-lazily',
+      severity: 'error',
+      from: { path: '^src/(?!tui/)' },
+      to: { path: '^src/tui/', dynamic: false, dependencyTypesNot: ['type-only'] },
+    },
     rule('proxy-never-imports-commands', '^src/proxy/', '^src/(commands|tui)/'),
     rule('tui-speaks-the-admin-api-only', '^src/tui/', '^src/(?!tui/|proxy/admin/(client|model))'),
   ],

@@ -8,6 +8,7 @@ import { defineDrains } from './commands/drains-command.ts';
 import { defineEvents } from './commands/events-command.ts';
 import { processIo } from './commands/io.ts';
 import { defineSelect } from './commands/select-command.ts';
+import { defineTop } from './commands/top-command.ts';
 import { defineTunnels } from './commands/tunnels-command.ts';
 import { defineUndrain } from './commands/undrain-command.ts';
 import { version } from './commands/version.ts';
@@ -56,6 +57,7 @@ defineWhy(program.command('why'));
 defineEvents(program.command('events'));
 defineDial(program.command('dial'));
 defineDemo(program.command('demo'));
+defineTop(program.command('top'));
 
 function argumentsAfter(command: string): string[] {
   return process.argv.slice(process.argv.indexOf(command, 2) + 1);

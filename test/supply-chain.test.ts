@@ -35,6 +35,16 @@ describe('the packages that a command loads', async () => {
   }
 });
 
+describe('top without a terminal', async () => {
+  it('loads no terminal interface for its picture', async () => {
+    const { always } = loadedPackages(await bundleMetafile(), 'src/tui/plain-picture.ts');
+    assert.deepEqual(
+      always.filter((name) => /^(ink|react|yoga-layout)$/.test(name)),
+      [],
+    );
+  });
+});
+
 describe('the bill of materials', () => {
   const { components, dependencies, metadata } = bom(packages);
 

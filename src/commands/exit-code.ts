@@ -11,6 +11,7 @@ export const ExitCode = {
   refused: 6,
   partial: 7,
   cut: 8,
+  hungUp: 129,
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];

@@ -34,10 +34,13 @@ const ESCAPE_MS = 50;
 const TICK_MS = 1_000;
 const RETURN_MS = 200;
 
-/** Runs the screen until it is left. Gives the terminal back whatever happens. @throws what went wrong inside */
-export async function runTop(options: TopOptions): Promise<void> {
+/**
+ * Runs the screen until it is left. Gives the terminal back whatever happens.
+ * @returns whether the terminal hung up @throws what went wrong inside
+ */
+export async function runTop(options: TopOptions): Promise<{ readonly hungUp: boolean }> {
   const top = new Top(options);
-  await top.run();
+  return await top.run();
 }
 
 class Top {
@@ -81,7 +84,8 @@ class Top {
     });
   }
 
-  async run(): Promise<void> {
+  async run(): Promise<{ readonly hungUp: boolean }> {
+    let hungUp = false;
     const { input, output, signal } = this.#options;
     const ended = new Promise<void>((resolve) => {
       this.#end = resolve;
@@ -94,7 +98,10 @@ class Top {
     process.on('exit', leave);
     process.on('uncaughtExceptionMonitor', leave);
     process.on('SIGCONT', onContinue);
-    const onHangup = (): void => this.#end();
+    const onHangup = (): void => {
+      hungUp = true;
+      this.#end();
+    };
     process.on('SIGHUP', onHangup);
     signal.addEventListener('abort', this.#end, { once: true });
     input.on('data', onData);
@@ -104,7 +111,7 @@ class Top {
     output.on('resize', onResize);
     const tick = setInterval(() => this.#dispatch({ type: 'tick', nowMs: Date.now() }), TICK_MS);
     try {
-      if (signal.aborted) return;
+      if (signal.aborted) return { hungUp };
       this.#session.enter();
       this.#surface.open();
       this.#screen.show(this.#state);
@@ -112,6 +119,7 @@ class Top {
         void watch.run(this.#stop.signal).catch((error) => this.#fail(error));
       await ended;
       if (this.#failure !== undefined) throw this.#failure;
+      return { hungUp };
     } finally {
       this.#stop.abort();
       this.#runner.close();

@@ -2,6 +2,7 @@ import headless from '@xterm/headless';
 
 /** A terminal emulator that is written to as a terminal is, and read line by line. */
 export class EmulatedTerminal {
+  #cursorShown = true;
   readonly #terminal: InstanceType<typeof headless.Terminal>;
 
   constructor(columns: number, rows: number) {
@@ -9,7 +10,8 @@ export class EmulatedTerminal {
   }
 
   /** Resolves when it was taken in. */
-  write(text: string | Uint8Array): Promise<void> {
+  write(text: string): Promise<void> {
+    for (const [, end] of text.matchAll(/\u001b\[\?25([hl])/g)) this.#cursorShown = end === 'h';
     return new Promise((resolve) => this.#terminal.write(text, resolve));
   }
 
@@ -45,6 +47,11 @@ export class EmulatedTerminal {
 
   get alternate(): boolean {
     return this.#terminal.buffer.active.type === 'alternate';
+  }
+
+  /** By what was written last: the emulator does not tell. */
+  get cursorShown(): boolean {
+    return this.#cursorShown;
   }
 
   /** Marked pastes. */

@@ -1,4 +1,5 @@
 import type { Agent } from '../../src/proxy/admin/model/agent.ts';
+import type { ServerInfo } from '../../src/proxy/admin/model/server-info.ts';
 import type { Tunnel } from '../../src/proxy/admin/model/tunnel.ts';
 import { UNICODE } from '../../src/tui/badge.ts';
 import type { TopEvent } from '../../src/tui/state/event.ts';
@@ -6,7 +7,6 @@ import { reduce } from '../../src/tui/state/reduce.ts';
 import { startState, type TopState } from '../../src/tui/state/top-state.ts';
 import type { Key, KeyName } from '../../src/tui/terminal/key.ts';
 import { adminAgent, adminOrder, minutesAgo, NOW } from '../peers/admin-agent.ts';
-import { serverInfo } from '../peers/fake-admin.ts';
 
 /** A fleet with something of everything. */
 export function mixedFleet(): Agent[] {
@@ -123,5 +123,35 @@ export function tunnel(id: string, more: Partial<Tunnel> = {}): Tunnel {
     strategy: 'destHost',
     mode: 'http-connect',
     ...more,
+  };
+}
+
+function serverInfo(change: Partial<ServerInfo> = {}): ServerInfo {
+  return {
+    id: 'cp-1',
+    version: '0.1.0',
+    epoch: 'e1',
+    startedAt: new Date(0),
+    serverCount: 1,
+    strategies: ['destHost', 'default'],
+    unservedStrategies: [],
+    stopping: false,
+    totals: {
+      ready: 0,
+      draining: 0,
+      drained: 0,
+      gone: 0,
+      tunnels: 0,
+      pendingDials: 0,
+      dialsTotal: 0,
+      failedDialsTotal: 0,
+      dialsPerSecond: 0,
+      bytesToNodePerSecond: 0,
+      bytesFromNodePerSecond: 0,
+      bufferedBytes: 0,
+    },
+    caller: { name: '', role: 'operator' },
+    keepsOrders: false,
+    ...change,
   };
 }
