@@ -12,7 +12,7 @@ export function writeLogLines(dist) {
     const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
     for (const [index, text] of readFileSync(file, 'utf8').split('\n').entries()) {
       // V8 gives a call the column of the method's name.
-      for (const call of text.matchAll(/\.(info|warning|error|warn)\(/g)) {
+      for (const call of text.matchAll(/\.(info|warning|error|warn|failed|worked)\(/g)) {
         const column = call.index + 1;
         const { originalSource, originalLine } = map.findEntry(index, column);
         if (!originalSource?.includes('src/') || originalSource.includes('node_modules')) continue;

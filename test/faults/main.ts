@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as pass } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { readBanners } from '../peers/banners.ts';
 import { raceCancels } from '../peers/cancel-races.ts';
 import { Pattern } from '../peers/pattern.ts';
 import { dialWithoutAgent } from '../peers/refused-dials.ts';
@@ -25,7 +26,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     minutes: { type: 'string', default: '3' },
     'public-streams': { type: 'boolean', default: false },
-    /** Only the parts of that name: kills, races, no-agent, slow-readers. */
+    /** Only the parts of that name: kills, races, no-agent, banners, slow-readers. */
     only: { type: 'string' },
   },
 });
@@ -43,6 +44,7 @@ const parts: Record<string, () => Promise<string>> = {
   kills,
   races,
   'no-agent': noAgent,
+  banners,
   'slow-readers': slowReaders,
 };
 
@@ -131,6 +133,13 @@ async function races(): Promise<string> {
     said.push(`${cancel} ${cancelled} cancelled, ${answered} answered`);
   }
   return said.join('; ');
+}
+
+async function banners(): Promise<string> {
+  const tunnel = await startTunnel({ server: { publicStreams }, agents: { a: { publicStreams } } });
+  await readBanners(tunnel, RACES);
+  await tunnel.close();
+  return `${RACES} destinations that speak first were heard behind the 200`;
 }
 
 async function noAgent(): Promise<string> {

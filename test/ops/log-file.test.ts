@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, write, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -288,5 +289,17 @@ it(
     output({ toStderr: false, directory, oneOutput: true });
     const read = (tag: string): string => readFileSync(join(directory, `kts.${tag}`), 'utf8');
     assert.deepEqual(['INFO', 'WARNING', 'ERROR'].map(read), ['i', 'w', 'e']);
+  }),
+);
+
+it(
+  'a FIFO that nobody reads is refused, and does not stop the start',
+  inDirectory((directory) => {
+    const path = join(directory, 'fifo');
+    execFileSync('mkfifo', [path]);
+    assert.throws(
+      () => logFile(path),
+      (error) => error instanceof Fault && error.message.includes('nobody reads this FIFO'),
+    );
   }),
 );

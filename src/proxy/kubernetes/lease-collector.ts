@@ -38,8 +38,9 @@ export class LeaseCollector {
   readonly #observeDelete: Observe;
 
   constructor(options: LeaseCollectorOptions) {
-    const { log, clock, metrics } = options;
-    this.#options = options;
+    const { clock, metrics } = options;
+    const log = options.log.named('lease-collector');
+    this.#options = { ...options, log };
     this.#listFailures = new FailureLog('Cannot look for expired Leases', log, clock);
     this.#deleteFailures = new FailureLog('Cannot delete an expired Lease', log, clock);
     this.#observeList = observeBy(clock, metrics.listed);

@@ -62,8 +62,9 @@ export class LeaseCounter {
   #valid: number | undefined;
 
   constructor(options: LeaseCounterOptions) {
-    const { log, clock, metrics } = options;
-    this.#options = options;
+    const { clock, metrics } = options;
+    const log = options.log.named('lease-counter');
+    this.#options = { ...options, log };
     this.#failures = new FailureLog('Cannot follow the Leases of servers', log, clock);
     this.#observeList = observeBy(clock, metrics.listed);
   }

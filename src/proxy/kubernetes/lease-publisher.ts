@@ -32,12 +32,9 @@ export class LeasePublisher {
   #published = false;
 
   constructor(options: LeasePublisherOptions) {
-    this.#options = options;
-    this.#failures = new FailureLog(
-      `Lease ${options.leaseName} cannot be renewed`,
-      options.log,
-      options.clock,
-    );
+    const log = options.log.named('lease-publisher');
+    this.#options = { ...options, log };
+    this.#failures = new FailureLog(`Lease ${options.leaseName} cannot be renewed`, log, options.clock);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, write, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { Fault } from './fault.ts';
 import { noticeLine } from './klog-format.ts';
 
@@ -19,9 +19,13 @@ export interface LogFileCalls {
   ): void;
 }
 
+const { O_APPEND, O_CREAT, O_NONBLOCK, O_TRUNC, O_WRONLY } = constants;
+
 const fileCalls: LogFileCalls = {
-  // As klog has it: whoever may read the directory may read the log, less the umask.
-  open: (path, flags) => openSync(path, flags, 0o666),
+  // As klog has it: whoever may read the directory may read the log, less the umask. A FIFO that nobody reads is refused
+  // (ENXIO); without O_NONBLOCK its opening would wait for a reader.
+  open: (path, flags) =>
+    openSync(path, O_WRONLY | O_CREAT | O_NONBLOCK | (flags === 'a' ? O_APPEND : O_TRUNC), 0o666),
   write: (fd, bytes, done) => write(fd, bytes, 0, bytes.length, null, done),
 };
 
@@ -75,7 +79,7 @@ export class LogFile {
     } catch (error) {
       throw new Fault(
         'log-file-unwritable',
-        `${options.label}: cannot write ${this.#path}: ${codeOf(error)}`,
+        `${options.label}: cannot write ${this.#path}: ${whyNot(error)}`,
         'give a path that this process may write, or leave the flag out to log to standard error',
         error,
       );
@@ -184,6 +188,11 @@ export class LogFile {
     this.#options.elsewhere(this.#notice(`${label}: ${this.#path}: ${reason}; what it misses follows here`));
     this.#options.elsewhere(bytes.toString() + this.#takePending().toString());
   }
+}
+
+function whyNot(error: unknown): string {
+  const code = codeOf(error);
+  return code === 'ENXIO' ? `nobody reads this FIFO (${code})` : code;
 }
 
 function codeOf(error: unknown): string {
