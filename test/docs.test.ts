@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { faultCodes } from '../src/proxy/ops/fault-code.ts';
+import { eventTypes } from '../src/proxy/server/event-log.ts';
 import { closeReasons } from '../src/proxy/wire/close-reason.ts';
 
 const lines = (file: string): string[] => readFileSync(file, 'utf8').split('\n');
@@ -37,6 +38,7 @@ it('every file that a README or docs page links to exists', () => {
   const pages = [
     'README.md',
     'CONTRIBUTING.md',
+    'docs/ADMIN.md',
     'docs/ARCHITECTURE.md',
     'docs/COMPATIBILITY.md',
     'docs/ERRORS.md',
@@ -57,4 +59,15 @@ it('the README promises the command that CI runs', () => {
   const command = 'npm ci && npm test';
   assert.ok(readFileSync('README.md', 'utf8').includes(command));
   assert.ok(lines('.ci/run').includes(command));
+});
+
+it('docs/ADMIN.md lists exactly the event types of the source', () => {
+  const section = readFileSync('docs/ADMIN.md', 'utf8').split('### Events')[1]?.split('\n## ')[0] ?? '';
+  const documented = section
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) =>
+      [...(line.split('|')[1] ?? '').matchAll(/`([a-z-]+)`/g)].map(([, type]) => type as string),
+    );
+  assert.deepEqual(documented.sort(), [...eventTypes].sort());
 });

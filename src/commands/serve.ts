@@ -1,3 +1,4 @@
+import type { AdminService } from '../proxy/admin/service/open-admin-service.ts';
 import type { AgentTokens } from '../proxy/kubernetes/agent-tokens.ts';
 import type { HttpEndpoints } from '../proxy/ops/http-endpoints.ts';
 import { markSmallHeapsWhole } from '../proxy/ops/whole-marking.ts';
@@ -10,6 +11,7 @@ import type { ServeOptions } from './flags/serve-options.ts';
 import { parseServe } from './flags/validate-serve.ts';
 import type { CommandIo } from './io.ts';
 import { dieOnBugs, logStart, setUpLog } from './log-setup.ts';
+import { serveAdmin } from './serve-admin.ts';
 import { serveEndpoints } from './serve-endpoints.ts';
 import { openLeases } from './serve-leases.ts';
 import { version } from './version.ts';
@@ -33,9 +35,11 @@ export async function serve(argv: readonly string[], io: CommandIo): Promise<num
   if (tokens !== undefined) countReviews(server.metrics.registry, tokens.authenticator);
   const leases = await openLeases(options, io, server, log);
   const http: HttpEndpoints[] = [];
+  let admin: AdminService | undefined;
   try {
     await server.start();
     http.push(...(await serveEndpoints(server, options)));
+    admin = await serveAdmin(server, options, io, log);
   } catch (error) {
     leases?.close();
     await Promise.all([server.close(), ...http.map((one) => one.close())]);
@@ -51,6 +55,7 @@ export async function serve(argv: readonly string[], io: CommandIo): Promise<num
     agentPort: server.agentPort,
     strategies: options.strategies.join(','),
     serverID: options.serverId,
+    ...(admin === undefined ? {} : { adminSocket: admin.socketPath, adminGrpcPort: admin.port }),
   });
   leases?.controller.start();
   await aborted(io.interrupted);
@@ -62,6 +67,8 @@ export async function serve(argv: readonly string[], io: CommandIo): Promise<num
   ]);
   leases?.close();
   tokens?.close();
+  // Last, so that operators see the end.
+  await admin?.close();
   await Promise.all(http.map((one) => one.close()));
   return 0;
 }

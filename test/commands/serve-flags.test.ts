@@ -93,6 +93,7 @@ describe('the flags of serve', () => {
       bufferBudgetBytes: GIB / 2,
       health: { host: '', port: 8092 },
       admin: { host: '127.0.0.1', port: 8095 },
+      adminApi: { socket: 'auto', tcp: undefined, auditLog: '' },
       profiling: false,
       leases: undefined,
       log: {

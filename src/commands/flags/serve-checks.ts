@@ -17,6 +17,7 @@ const PORTS = [1024, 49151] as const;
 export function checkServe(checks: FlagChecks, values: ServeValues): void {
   checkFrontend(checks, values);
   checkAgents(checks);
+  checkAdminApi(checks, values);
   checkTls(checks, values);
   checkTokens(checks, values);
   checkStrategies(checks, values['proxy-strategies']);
@@ -61,6 +62,29 @@ function checkAgents(checks: FlagChecks): void {
   checks.portBetween('agent-port', ...PORTS);
   checks.portBetween('admin-port', ...PORTS);
   checks.portBetween('health-port', ...PORTS);
+}
+
+function checkAdminApi(checks: FlagChecks, values: ServeValues): void {
+  const socket = values['admin-socket'];
+  if (socket !== '' && socket !== 'auto') checks.attempt(() => checkUnixPath(socket, '--admin-socket'));
+  const files = ['admin-grpc-cert', 'admin-grpc-key', 'admin-grpc-ca-cert'] as const;
+  if (values['admin-grpc-port'] !== 0) {
+    checks.portBetween('admin-grpc-port', ...PORTS);
+    for (const name of files) {
+      if (checks.has(name)) continue;
+      checks.refuse(
+        name === 'admin-grpc-ca-cert' ? 'ca-missing' : 'cert-missing',
+        `--${name} is empty while ${checks.shown('admin-grpc-port')} is given`,
+        'give all three of --admin-grpc-cert, --admin-grpc-key and --admin-grpc-ca-cert',
+      );
+    }
+    return;
+  }
+  for (const name of files) {
+    if (!checks.has(name)) continue;
+    const remedy = `give --admin-grpc-port as well, or remove --${name}`;
+    checks.refuse('flag-conflict', `${checks.shown(name)} is given without --admin-grpc-port`, remedy);
+  }
 }
 
 function checkTls(checks: FlagChecks, values: ServeValues): void {

@@ -134,6 +134,30 @@ export const serveFlags = {
       ...ours,
     },
   }),
+  ...inGroup('Admin API (konnectivity-ts top, agents, drain, ...)', {
+    'admin-socket': {
+      ...string('auto', 'path of the Unix socket of the admin API; auto: where commands look; empty: none'),
+      ...ours,
+    },
+    'admin-grpc-port': {
+      ...int(0, 'TCP port of the admin API, with TLS on both sides; 0 for none'),
+      ...ours,
+    },
+    'admin-grpc-bind-address': {
+      ...string('', 'address to listen on for the admin API; empty for all'),
+      ...ours,
+    },
+    'admin-grpc-cert': { ...file('certificate (PEM) shown to clients of the admin API'), ...ours },
+    'admin-grpc-key': { ...file('private key (PEM) of admin-grpc-cert'), ...ours },
+    'admin-grpc-ca-cert': {
+      ...file('CA certificates (PEM) that sign the client certificates of operators and viewers'),
+      ...ours,
+    },
+    'audit-log': {
+      ...string('', 'file to which each change by the admin API is appended as a line of JSON'),
+      ...ours,
+    },
+  }),
   ...inGroup('Token authentication of agents', {
     'agent-namespace': string(
       '',

@@ -45,11 +45,21 @@ export interface ServeOptions {
   readonly admin: { readonly host: string; readonly port: number };
   /** Profiles on the admin port. */
   readonly profiling: boolean;
+  readonly adminApi: AdminApiOptions;
   /** What the lease controller writes; undefined: there is none. */
   readonly leases:
     | { readonly namespace: string; readonly labels: Readonly<Record<string, string>> }
     | undefined;
   readonly log: LogFlags;
+}
+
+/** Where the admin API is served. */
+export interface AdminApiOptions {
+  /** `auto`: where commands look; empty: none. */
+  readonly socket: string;
+  readonly tcp: { readonly host: string; readonly port: number; readonly tls: TlsFiles } | undefined;
+  /** Empty: none. */
+  readonly auditLog: string;
 }
 
 type ServeValues = FlagValues<typeof serveFlags>;
@@ -97,6 +107,7 @@ export function serveOptions(values: ServeValues, serverId: string, memoryBytes:
     health: { host: bareHost(values['health-bind-address']), port: values['health-port'] },
     admin: { host: bareHost(values['admin-bind-address']) || '127.0.0.1', port: values['admin-port'] },
     profiling: values['enable-profiling'],
+    adminApi: adminApi(values),
     leases: values['enable-lease-controller']
       ? { namespace: values['lease-namespace'], labels: parseLabels(values['lease-label']) }
       : undefined,
@@ -113,6 +124,17 @@ function frontend(values: ServeValues): FrontendListener {
   const tls = tlsFiles(values['server-cert'], values['server-key'], values['server-ca-cert']);
   const host = bareHost(values['server-bind-address']);
   return { mode, address: { kind: 'tls', host, port: values['server-port'], tls } };
+}
+
+function adminApi(values: ServeValues): AdminApiOptions {
+  const port = values['admin-grpc-port'];
+  const host = bareHost(values['admin-grpc-bind-address']);
+  const tls = tlsFiles(values['admin-grpc-cert'], values['admin-grpc-key'], values['admin-grpc-ca-cert']);
+  return {
+    socket: values['admin-socket'],
+    tcp: port === 0 ? undefined : { host, port, tls },
+    auditLog: values['audit-log'],
+  };
 }
 
 function tokenPolicy(values: ServeValues): TokenPolicy | undefined {

@@ -134,6 +134,7 @@ export const faultCodes = [
   'too-many-orders',
   'state-directory',
   'admin-bad-address',
+  'admin-directory-unsafe',
   'admin-unreachable',
   'admin-denied',
   'admin-not-found',

@@ -6,6 +6,8 @@ import { noticeLine } from './klog-format.ts';
 const MOST_PENDING_BYTES = 4 * 1024 * 1024;
 /** After a failed write, the time until the file is tried again. */
 const RETRY_MS = 1_000;
+/** How long an orderly end waits for the disk. */
+const CLOSE_MS = 1_000;
 /** In place of a descriptor: the file could not be begun anew. */
 const NO_FILE = -1;
 
@@ -100,6 +102,16 @@ export class LogFile {
       return;
     }
     this.#append(line);
+  }
+
+  /** Lets the write under way and what waits come to their end, for a second at most, and closes the file. */
+  async close(): Promise<void> {
+    const untilMs = performance.now() + CLOSE_MS;
+    while (this.#writing !== undefined || this.#pending.length > 0) {
+      if (performance.now() > untilMs) break;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    this.closeSync();
   }
 
   /** Writes what waits, and waits for it: for the end of the process. */

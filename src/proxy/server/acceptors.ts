@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { Fault } from '../ops/fault.ts';
@@ -46,6 +47,10 @@ export interface AcceptorsOptions {
 /** Opens the listeners and turns what they accept into frontends and backends. */
 export class Acceptors {
   readonly #parts: AcceptorsOptions;
+  /** That were loaded for listeners. */
+  readonly certificates: X509Certificate[] = [];
+  /** PEM of the CAs that sign agents; empty when none is asked for. */
+  agentCa = '';
   readonly #grpcServers: GrpcServer[] = [];
   readonly #connectSockets = new Set<Socket>();
   readonly #repeated: RepeatedLine;
@@ -219,6 +224,8 @@ export class Acceptors {
       labels: { cert: `--${name}-cert`, key: `--${name}-key`, ca: `--${name}-ca-cert` },
     });
     for (const warning of tls.warnings) this.#parts.log.warning(warning);
+    if (tls.certificate !== undefined) this.certificates.push(tls.certificate);
+    if (name === 'cluster') this.agentCa = tls.options.ca ?? '';
     return tls;
   }
 

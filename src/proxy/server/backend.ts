@@ -82,6 +82,12 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
   readonly #answers: Answers;
   /** When the last tunnel ended, on performance.now()'s clock. */
   lastTunnelEndMs = Number.NEGATIVE_INFINITY;
+  /** When it was last chosen for a dial, on performance.now()'s clock. */
+  lastChosenMs = Number.NEGATIVE_INFINITY;
+  dialsGiven = 0;
+  /** Payload of its tunnels that ended. */
+  endedBytesToNode = 0;
+  endedBytesFromNode = 0;
   #onOwnPong: (() => void) | undefined;
   #ended = false;
 

@@ -3,7 +3,9 @@ import { blankStatus, type Status } from '../wire/packet.ts';
 import type { PacketStream, StreamEnd } from '../wire/packet-stream.ts';
 import { status as statusPacket } from '../wire/packets.ts';
 import { Probe, type ProbeTimes } from '../wire/probe.ts';
+import type { AgentChanges } from './agent-changes.ts';
 import { Backend, type BackendIdentity } from './backend.ts';
+import type { EventFields, EventType } from './event-log.ts';
 import { replacementsOf } from './replacements.ts';
 import type { Pool } from './selection/pool.ts';
 import { Selector, type SelectorOptions } from './selection/selector.ts';
@@ -35,6 +37,8 @@ export interface BackendsOptions {
   readonly probeTimes: ProbeTimes;
   /** Who knows of drain orders. */
   readonly orders: StreamOrders;
+  readonly changes: AgentChanges;
+  onEvent(type: EventType, fields: EventFields): void;
   /** An agent answered a dial that nobody waits for. */
   onUnknownAnswer(): void;
   readonly log: Log;
@@ -81,11 +85,22 @@ export class Backends {
       now: () => performance.now(),
       secondStreamWaitMs: options.secondStreamWaitMs,
       events: {
-        onPoolOutOfReady: (changed) => this.#log.info(2, 'A pool is out of ready agents', pool(changed)),
-        onPoolReadyAgain: (changed) => this.#log.info(2, 'A pool has a ready agent again', pool(changed)),
-        onAllOutOfReady: () =>
-          this.#log.info(2, 'No agent is ready: dials go to draining or suspect ones, if any'),
-        onAllReadyAgain: () => this.#log.info(2, 'There is a ready agent again'),
+        onPoolOutOfReady: (changed) => {
+          this.#log.info(2, 'A pool is out of ready agents', pool(changed));
+          this.#event('pool-out-of-ready', undefined, `no agent is ready for ${poolText(changed)}`);
+        },
+        onPoolReadyAgain: (changed) => {
+          this.#log.info(2, 'A pool has a ready agent again', pool(changed));
+          this.#event('pool-ready-again', undefined, `an agent is ready again for ${poolText(changed)}`);
+        },
+        onAllOutOfReady: () => {
+          this.#log.info(2, 'No agent is ready: dials go to draining or suspect ones, if any');
+          this.#event('all-out-of-ready', undefined, 'no agent is ready at all');
+        },
+        onAllReadyAgain: () => {
+          this.#log.info(2, 'There is a ready agent again');
+          this.#event('all-ready-again', undefined, 'there is a ready agent again');
+        },
       },
     });
     this.selector = new Selector(this.registry, options.selection);
@@ -102,6 +117,16 @@ export class Backends {
   /** The last measured round trip of a backend's stream, in milliseconds. */
   roundTripMs(backend: Backend): number | undefined {
     return this.#watches.get(backend)?.probe.roundTripMs;
+  }
+
+  /** A probe of its stream is unanswered for too long. */
+  isLate(backend: Backend): boolean {
+    return this.#watches.get(backend)?.late ?? false;
+  }
+
+  /** It leaves dials unanswered. */
+  isUnresponsive(backend: Backend): boolean {
+    return (this.#watches.get(backend)?.unansweredDials ?? 0) >= UNANSWERED_DIALS;
   }
 
   isSuspect(backend: Backend): boolean {
@@ -129,6 +154,7 @@ export class Backends {
     this.registry.register(backend, { draining: this.#options.orders.connecting(backend) });
     this.#scheduleAdvance();
     this.#log.info(1, 'Agent connected', { ...who(backend), version: backend.version ?? 'go' });
+    this.#event('agent-connected', backend, `connected from ${backend.remote}`);
     return backend;
   }
 
@@ -139,6 +165,7 @@ export class Backends {
     watch.unansweredDials = answered ? 0 : watch.unansweredDials + 1;
     if (watch.unansweredDials === UNANSWERED_DIALS) {
       this.#log.warning('Agent leaves dials unanswered: it is chosen last', who(backend));
+      this.#event('agent-unresponsive', backend, `${UNANSWERED_DIALS} dials in a row were not answered`);
     }
     this.#markSuspect(backend, watch);
   }
@@ -154,13 +181,19 @@ export class Backends {
     const watch = this.#watches.get(backend);
     if (watch === undefined) return;
     watch.late = late;
-    if (late) this.#log.warning('Agent is late to answer a probe: it is chosen last', who(backend));
-    else this.#log.info(1, 'Agent answers again', who(backend));
+    if (late) {
+      this.#log.warning('Agent is late to answer a probe: it is chosen last', who(backend));
+      this.#event('agent-late', backend, 'does not answer a probe in time');
+    } else {
+      this.#log.info(1, 'Agent answers again', who(backend));
+      this.#event('agent-answers-again', backend, 'answers again');
+    }
     this.#markSuspect(backend, watch);
   }
 
   #markSuspect(backend: Backend, watch: Watch): void {
     this.registry.markSuspect(backend, watch.late || watch.unansweredDials >= UNANSWERED_DIALS);
+    this.#options.changes.touchReadiness(backend.agentId);
     this.#tellLeaving();
   }
 
@@ -171,13 +204,16 @@ export class Backends {
       ...who(backend),
       tunnels: backend.tunnels.size,
     });
+    this.#event('agent-leaving', backend, 'says that it shuts down');
     this.#tellLeaving();
   }
 
   #onStatus(backend: Backend, status: Status): void {
     this.#options.orders.heard(backend, status);
+    this.#options.changes.touch(backend.agentId);
     if (this.registry.stateOf(backend)?.announced === true) return;
     this.registry.markChoosable(backend);
+    this.#options.changes.touchReadiness(backend.agentId);
     this.#tellLeaving();
   }
 
@@ -215,7 +251,17 @@ export class Backends {
       tunnels: backend.tunnels.size,
       pendingDials: backend.dials.size,
     });
+    this.#event('agent-disconnected', backend, disconnectText(backend, end));
     this.#tellLeaving();
+  }
+
+  #event(type: EventType, backend: Backend | undefined, message: string): void {
+    if (backend === undefined) {
+      this.#options.onEvent(type, { message });
+      return;
+    }
+    this.#options.changes.touchReadiness(backend.agentId);
+    this.#options.onEvent(type, { agent: backend.agentId, message: `${backend.agentId} ${message}` });
   }
 
   /** Second streams become choosable by time alone: a timer makes that happen, and its log line, on time. */
@@ -225,6 +271,9 @@ export class Backends {
     if (atMs === undefined) return;
     this.#advanceTimer = setTimeout(
       () => {
+        for (const backend of this.registry.settling()) {
+          this.#options.changes.touchReadiness(backend.agentId);
+        }
         this.registry.advance();
         this.#scheduleAdvance();
       },
@@ -235,4 +284,13 @@ export class Backends {
 
 function who(backend: Backend): { agentID: string; remote: string } {
   return { agentID: backend.agentId, remote: backend.remote };
+}
+
+function poolText(pool: Pool): string {
+  return pool.key === '' ? `the strategy ${pool.strategy}` : `${pool.key} (${pool.strategy})`;
+}
+
+function disconnectText(backend: Backend, end: StreamEnd): string {
+  const left = backend.tunnels.size === 0 ? '' : `, with ${backend.tunnels.size} tunnels`;
+  return `disconnected (${end.cause}${end.details === '' ? '' : `: ${end.details}`})${left}`;
 }

@@ -18,6 +18,7 @@ import {
 } from './dial-failure.ts';
 import type { Frontend, FrontendDial } from './frontend.ts';
 import type { Chosen } from './selection/selection.ts';
+import type { StrategyName } from './selection/strategy-name.ts';
 import { Tunnel } from './tunnel.ts';
 
 /** What dials share: how to choose, how long to wait, whom to tell. */
@@ -37,6 +38,8 @@ export interface DialContext {
   readonly halfCloseTimeoutMs: number;
   readonly descriptors: Descriptors;
   now(): number;
+  /** Counts dials; a tunnel has the number of its dial. */
+  nextNumber(): number;
   onStart(dial: Dial): void;
   onChosen(dial: Dial, choice: Chosen<Backend>): void;
   /** An answer of any kind came, or (false) none within the time-out. */
@@ -53,6 +56,7 @@ export interface DialContext {
  */
 export class Dial implements BackendDial, FrontendDial {
   readonly id: bigint;
+  readonly number: number;
   readonly address: string;
   readonly frontend: Frontend;
   readonly startedAtMs: number;
@@ -68,6 +72,7 @@ export class Dial implements BackendDial, FrontendDial {
     this.#context = context;
     this.frontend = frontend;
     this.id = id;
+    this.number = context.nextNumber();
     this.address = address;
     this.#request = request;
     this.startedAtMs = context.now();
@@ -75,6 +80,11 @@ export class Dial implements BackendDial, FrontendDial {
 
   get backend(): Backend | undefined {
     return this.#choice?.stream;
+  }
+
+  /** Under which the last choice was made. */
+  get strategy(): StrategyName | undefined {
+    return this.#choice?.strategy;
   }
 
   /** Chooses a backend and asks it. Every later event comes through the frontend's or the backend's calls. */
@@ -114,7 +124,7 @@ export class Dial implements BackendDial, FrontendDial {
     } else if (!this.frontend.open) {
       backend.refuse(packet.connectId);
       this.#fail(clientGone(this.address));
-    } else this.#establish(backend, packet);
+    } else this.#establish(choice, packet);
   }
 
   droppedByAgent(): void {
@@ -165,10 +175,13 @@ export class Dial implements BackendDial, FrontendDial {
     else this.#fail(refusedByAgent(error));
   }
 
-  #establish(backend: Backend, packet: Packet): void {
+  #establish(choice: Chosen<Backend>, packet: Packet): void {
+    const backend = choice.stream;
     this.#finish();
     const tunnel = new Tunnel({
       carrier: backend,
+      number: this.number,
+      strategy: choice.strategy,
       connectId: packet.connectId,
       dialId: this.id,
       address: this.address,

@@ -1,14 +1,19 @@
+import type { X509Certificate } from 'node:crypto';
 import { Descriptors } from '../ops/descriptors.ts';
 import type { Listener } from '../ops/listener.ts';
 import type { Log } from '../ops/log.ts';
 import { Buffers } from '../wire/buffers.ts';
 import { Acceptors } from './acceptors.ts';
+import { AgentChanges } from './agent-changes.ts';
 import type { Backend } from './backend.ts';
 import { Backends } from './backends.ts';
 import { DialDesk } from './dial-desk.ts';
 import { DrainControl } from './drain/drain-control.ts';
+import { type EndedTunnel, MOST_ENDED_TUNNELS } from './ended-tunnel.ts';
+import { EventLog } from './event-log.ts';
 import { type QuietWait, waitForQuiet } from './quiet-wait.ts';
 import { type Readiness, readiness } from './readiness.ts';
+import { RecentRing } from './recent-ring.ts';
 import { ServerCounters } from './server-counters.ts';
 import { type ServerMetrics, serverMetrics } from './server-metrics.ts';
 import type { ProxyServerOptions } from './server-options.ts';
@@ -21,6 +26,11 @@ import { Tails } from './tails.ts';
 export class ProxyServer {
   readonly options: ProxyServerOptions;
   readonly counters = new ServerCounters();
+  readonly events = new EventLog();
+  /** Which agents changed, for who watches. */
+  readonly changes = new AgentChanges();
+  readonly endedTunnels = new RecentRing<EndedTunnel>(MOST_ENDED_TUNNELS);
+  readonly startedAtUnixMs = Date.now();
   readonly backends: Backends;
   readonly drain: DrainControl;
   readonly buffers: Buffers;
@@ -52,6 +62,8 @@ export class ProxyServer {
         heard: (backend, status) => this.drain.heard(backend, status),
         disconnected: (backend) => this.drain.disconnected(backend),
       },
+      changes: this.changes,
+      onEvent: (type, fields) => this.events.add(type, fields),
       onUnknownAnswer: () => this.counters.unknownAnswer(),
       log: log.named('backends'),
     });
@@ -61,8 +73,10 @@ export class ProxyServer {
       log: log.named('drain-control'),
       stateDirectory: options.stateDirectory,
       ...options.drain,
+      onEvent: ({ type, ...fields }) => this.events.add(type, fields),
     });
     this.metrics = serverMetrics(this.counters, this.backends, this.drain, options.version);
+    this.drain.onChange((agentId) => this.changes.touchReadiness(agentId));
     const desk = new DialDesk({
       backends: this.backends,
       counters: this.counters,
@@ -71,6 +85,8 @@ export class ProxyServer {
       buffers: this.buffers,
       halfCloseTimeoutMs: options.times.halfCloseTimeoutMs,
       descriptors: new Descriptors(log.named('descriptors'), options.descriptors),
+      ended: this.endedTunnels,
+      changes: this.changes,
       accepting: () => !this.#stopping,
       // The end is told before the frontend has its tail to deliver.
       onQuiet: () => queueMicrotask(() => this.#wait?.look()),
@@ -101,6 +117,21 @@ export class ProxyServer {
     return readiness(this.backends, this.#stopping);
   }
 
+  /** Certificates that listeners show; known after start(). */
+  get certificates(): readonly X509Certificate[] {
+    return this.#acceptors.certificates;
+  }
+
+  /** Whether one of these CAs (PEM) also signs agents. */
+  sharesAgentCa(pem: string): boolean {
+    const agents = new Set(certificatesIn(this.#acceptors.agentCa));
+    return certificatesIn(pem).some((one) => agents.has(one));
+  }
+
+  get stopping(): boolean {
+    return this.#stopping;
+  }
+
   /** Opens every listener. @throws Fault; nothing is left open then. */
   async start(): Promise<void> {
     try {
@@ -109,6 +140,7 @@ export class ProxyServer {
         this.#listeners.push(await this.#acceptors.listenFrontend(frontend));
       }
       this.#agentListener = await this.#acceptors.listenAgents();
+      this.events.add('server-started', { message: `server ${this.options.serverId} started` });
     } catch (error) {
       await this.close();
       throw error;
@@ -121,6 +153,7 @@ export class ProxyServer {
    */
   async shutdown(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#stopping = true;
+    this.events.add('server-stopping', { message: 'the server was told to stop' });
     if (graceMs > 0) {
       const untilMs = performance.now() + graceMs;
       await this.#finishTunnels(graceMs, hurry);
@@ -171,4 +204,10 @@ export class ProxyServer {
     await this.drain.close();
     this.metrics.close();
   }
+}
+
+/** The base64 of each certificate of a bundle: the same one in any layout. */
+function certificatesIn(pem: string): string[] {
+  const found = pem.matchAll(/-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g);
+  return [...found].map(([, base64 = '']) => base64.replace(/\s/g, ''));
 }

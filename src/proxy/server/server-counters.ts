@@ -2,6 +2,7 @@ import { PlainHistogram } from '../ops/plain-histogram.ts';
 import { type CloseReason, closeReasons } from '../wire/close-reason.ts';
 import { StreamCounts } from '../wire/stream-counts.ts';
 import type { DialFailureReason } from './dial-failure.ts';
+import { RecentTimes } from './recent-times.ts';
 
 // Upstream's buckets, in seconds.
 const LATENCY_SECONDS = [1e-6, 1e-5, 1e-4, 0.005, 0.025, 0.1, 0.5, 2.5, 12.5];
@@ -24,6 +25,8 @@ export class ServerCounters {
   readonly clients = new StreamCounts();
   /** From a dial's start to its tunnel. */
   readonly dialSeconds = new PlainHistogram(LATENCY_SECONDS);
+  /** The same, of the last dials. */
+  readonly recentDials = new RecentTimes();
   /** Of DATA to frontends: 0 when it was taken over at once, else the time until the frontend had room again. */
   readonly frontendWriteSeconds = new PlainHistogram(LATENCY_SECONDS);
   /** From a tunnel's begin to its end. */

@@ -7,6 +7,7 @@ import type { Packet } from '../wire/packet.ts';
 import { closeRequest, halfClose, window } from '../wire/packets.ts';
 import { TunnelSender } from '../wire/tunnel-sender.ts';
 import type { Frontend, FrontendTunnel } from './frontend.ts';
+import type { StrategyName } from './selection/strategy-name.ts';
 
 /** The agent's stream, as a tunnel sees it. */
 export interface Carrier {
@@ -17,6 +18,10 @@ export interface Carrier {
 /** What a tunnel is made of. */
 export interface TunnelParts {
   readonly carrier: Carrier;
+  /** Counts the dials and tunnels of this server; its ID for operators is made of it. */
+  readonly number: number;
+  /** Under which its agent was found. */
+  readonly strategy: StrategyName;
   readonly connectId: number;
   readonly dialId: bigint;
   readonly address: string;
@@ -29,17 +34,29 @@ export interface TunnelParts {
   readonly onEnd: (tunnel: Tunnel, reason: CloseReason) => void;
 }
 
+/** What is known of a tunnel's bytes by looking at their count now and then. */
+export interface TunnelSample {
+  bytes: number;
+  /** When they were last seen to have grown, on performance.now()'s clock. */
+  lastByteMs: number;
+  bytesPerSecond: number;
+}
+
 /**
  * An established connection frontend <-> backend/connectID. It belongs to the backend object, never to the agent ID,
  * so two streams of one agent can never mix bytes.
  */
 export class Tunnel implements FrontendTunnel {
+  readonly number: number;
+  readonly strategy: StrategyName;
   readonly connectId: number;
   readonly dialId: bigint;
   readonly address: string;
   readonly frontend: Frontend;
   readonly startedAtMs: number;
   bytesFromNode = 0;
+  /** Of the last look of whoever samples tunnels; no packet reads a clock. */
+  readonly sample: TunnelSample;
   readonly #inflow: Inflow;
   readonly #toNode: TunnelSender;
   readonly #onEnd: (tunnel: Tunnel, reason: CloseReason) => void;
@@ -51,6 +68,9 @@ export class Tunnel implements FrontendTunnel {
   constructor(parts: TunnelParts) {
     const { connectId } = parts;
     const { link, features } = parts.carrier;
+    this.number = parts.number;
+    this.strategy = parts.strategy;
+    this.sample = { bytes: 0, lastByteMs: parts.startedAtMs, bytesPerSecond: 0 };
     this.connectId = connectId;
     this.dialId = parts.dialId;
     this.address = parts.address;
@@ -79,6 +99,11 @@ export class Tunnel implements FrontendTunnel {
   /** Whether its frontend is not read, because the way to the node is full. */
   get paused(): boolean {
     return this.#toNode.pausedSinceMs !== undefined;
+  }
+
+  /** Since when its frontend is not read, on performance.now()'s clock; undefined while it is. */
+  get pausedSinceMs(): number | undefined {
+    return this.#toNode.pausedSinceMs;
   }
 
   get closeReason(): CloseReason | undefined {

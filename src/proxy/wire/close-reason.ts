@@ -13,6 +13,7 @@ export const closeReasons = [
   'malformed-packet',
   'protocol-error',
   'drain-deadline',
+  'closed-by-operator',
   'stopping',
 ] as const;
 

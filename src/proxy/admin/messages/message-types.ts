@@ -31,7 +31,11 @@ export interface AdminMethods {
     AgentsPage | Sent<AgentsPage, 'agents'>
   >;
   readonly WatchAgents: Method<
-    { readonly intervalSeconds: number; readonly ratesFor: readonly string[] },
+    {
+      readonly intervalSeconds: number;
+      readonly ratesFor: readonly string[];
+      readonly only?: readonly string[];
+    },
     AgentsChange | Sent<AgentsChange, 'changed'>
   >;
   readonly GetAgent: Method<{ readonly id: string }, AgentDetails>;

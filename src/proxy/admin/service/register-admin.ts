@@ -1,14 +1,9 @@
-import type { Metadata, Server, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
+import type { Server, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import { METHOD_NAMES, type MethodName, methodCodec } from '../messages/methods.ts';
+import type { IncomingCall } from './access.ts';
 import type { AdminHandlers, CallContext } from './admin-handlers.ts';
 import type { Caller } from './caller.ts';
 import { statusOfFault } from './status-of-fault.ts';
-
-/** What is known of a call before its request is looked at. */
-export interface IncomingCall {
-  readonly metadata: Metadata;
-  getPeer(): string;
-}
 
 export interface RegisterOptions {
   /** Who it is. @throws Fault `admin-denied` */

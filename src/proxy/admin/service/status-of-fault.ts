@@ -4,8 +4,13 @@ import type { FaultCode } from '../../ops/fault-code.ts';
 
 const CODES: Partial<Record<FaultCode, number>> = {
   'admin-bad-request': status.INVALID_ARGUMENT,
+  'bad-order': status.INVALID_ARGUMENT,
   'admin-not-found': status.NOT_FOUND,
+  'agent-unknown': status.NOT_FOUND,
   'admin-refused': status.FAILED_PRECONDITION,
+  'drain-refused': status.FAILED_PRECONDITION,
+  'undrain-refused': status.FAILED_PRECONDITION,
+  'too-many-orders': status.RESOURCE_EXHAUSTED,
   'admin-denied': status.PERMISSION_DENIED,
 };
 

@@ -1,0 +1,89 @@
+import type { ProxyServer } from '../../server/proxy-server.ts';
+import type { AgentDetails } from '../model/agent.ts';
+import type { AdminHandlers } from './admin-handlers.ts';
+import { viewOfAgent } from './agent-view.ts';
+import { AgentsBoard } from './agents-board.ts';
+import type { Audit } from './audit.ts';
+import { changeHandlers } from './change-handlers.ts';
+import { listAgents } from './list-agents.ts';
+import { endedTunnels, listTunnels } from './list-tunnels.ts';
+import { notFound, quoted } from './requests.ts';
+import type { Sampler } from './sampler.ts';
+import { select } from './select.ts';
+import { type ServerInfoParts, serverInfo } from './server-info.ts';
+import { shownOrder } from './shown-order.ts';
+import { now, shownTunnel } from './shown-tunnel.ts';
+import { watchAgents } from './watch-agents.ts';
+import { shownEvent, watchEvents } from './watch-events.ts';
+
+const MOST_TUNNELS = 100;
+const MOST_ENDED = 10;
+const MOST_EVENTS = 20;
+
+/** What the handlers of one server share. */
+export interface HandlerParts extends ServerInfoParts {
+  readonly audit: Audit;
+}
+
+/** The admin service over a running server. */
+export function makeHandlers(parts: HandlerParts): {
+  readonly handlers: AdminHandlers;
+  readonly board: AgentsBoard;
+} {
+  const { server, sampler, epoch } = parts;
+  const board = new AgentsBoard(server);
+  const origin = { serverId: server.options.serverId, epoch };
+  const handlers: AdminHandlers = {
+    GetServer: (_, { caller }) => serverInfo(parts, caller),
+    ListAgents: (request) => ({ ...listAgents(server, sampler, request), revision: board.revision, epoch }),
+    WatchAgents: (request, { caller, signal }) => {
+      const info = () => serverInfo(parts, caller, board.countByState());
+      return watchAgents({ server, board, sampler, epoch, info }, request, signal);
+    },
+    GetAgent: ({ id }) => agentDetails(server, sampler, id, origin),
+    ListOrders: () => ({
+      orders: server.drain
+        .orders()
+        .map(shownOrder)
+        .sort((a, b) => (a.agentId < b.agentId ? -1 : 1)),
+    }),
+    Select: (request) => select(server, request),
+    ListTunnels: (request) => listTunnels(server, request),
+    WatchEvents: (request, { signal }) => watchEvents(server.events, request, origin, signal),
+    ...changeHandlers(server, parts.audit),
+  };
+  return { handlers, board };
+}
+
+function agentDetails(
+  server: ProxyServer,
+  sampler: Sampler,
+  id: string,
+  origin: { readonly serverId: string; readonly epoch: string },
+): AgentDetails {
+  const at = now();
+  const view = viewOfAgent(server, id, at);
+  if (view === undefined) {
+    throw notFound(
+      `no agent ${quoted(id)} is connected, or was within the last hour`,
+      'see konnectivity-ts agents',
+    );
+  }
+  const tunnels = server.backends.registry
+    .streamsOf(id)
+    .flatMap((backend) => [...backend.tunnels.values()].map((tunnel) => ({ tunnel, backend })))
+    .sort((a, b) => a.tunnel.startedAtMs - b.tunnel.startedAtMs)
+    .slice(0, MOST_TUNNELS)
+    .map(({ tunnel, backend }) => shownTunnel(tunnel, backend, server.options.serverId, at));
+  const events: AgentDetails['events'][number][] = [];
+  for (const event of server.events.newestFirst()) {
+    if (event.agent === id) events.push(shownEvent(event, origin));
+    if (events.length === MOST_EVENTS) break;
+  }
+  return {
+    agent: { ...view.agent, rates: sampler.rates(id) },
+    tunnels,
+    ended: endedTunnels(server, { agent: id }, at, MOST_ENDED),
+    events,
+  };
+}

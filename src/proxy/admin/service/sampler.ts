@@ -1,0 +1,109 @@
+import type { ProxyServer } from '../../server/proxy-server.ts';
+import type { Rates } from '../model/agent.ts';
+import { PAUSED_MS } from './agent-view.ts';
+
+interface Counted {
+  dials: number;
+  toNode: number;
+  fromNode: number;
+}
+
+const SAMPLE_MS = 1_000;
+const NO_RATES: Rates = { dialsPerSecond: 0, bytesToNodePerSecond: 0, bytesFromNodePerSecond: 0 };
+
+/**
+ * Looks once a second at what tunnels have counted: rates, and when their last byte came, without a clock read for
+ * each packet.
+ */
+export class Sampler {
+  readonly #server: ProxyServer;
+  #counts = new Map<string, Counted>();
+  #rates = new Map<string, Rates>();
+  #total: Rates = NO_RATES;
+  #dials = 0;
+  /** Agents with a tunnel that is paused for long. */
+  #slow = new Set<string>();
+  #lastMs: number;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(server: ProxyServer, sampleMs = SAMPLE_MS) {
+    this.#server = server;
+    this.#lastMs = performance.now();
+    this.#dials = server.counters.dialsStarted;
+    this.#timer = setInterval(() => this.sample(), sampleMs).unref();
+  }
+
+  /** Of the last second. */
+  rates(agentId: string): Rates {
+    return this.#rates.get(agentId) ?? NO_RATES;
+  }
+
+  get total(): Rates {
+    return this.#total;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  sample(): void {
+    const nowMs = performance.now();
+    const seconds = Math.max(0.001, (nowMs - this.#lastMs) / 1000);
+    this.#lastMs = nowMs;
+    const counts = new Map<string, Counted>();
+    const slow = new Set<string>();
+    for (const backend of this.#server.backends.all()) {
+      const counted = counts.get(backend.agentId) ?? { dials: 0, toNode: 0, fromNode: 0 };
+      counts.set(backend.agentId, counted);
+      counted.dials += backend.dialsGiven;
+      counted.toNode += backend.endedBytesToNode;
+      counted.fromNode += backend.endedBytesFromNode;
+      for (const tunnel of backend.tunnels.values()) {
+        counted.toNode += tunnel.bytesToNode;
+        counted.fromNode += tunnel.bytesFromNode;
+        const { sample } = tunnel;
+        const bytes = tunnel.bytesToNode + tunnel.bytesFromNode;
+        sample.bytesPerSecond = (bytes - sample.bytes) / seconds;
+        if (bytes !== sample.bytes) {
+          sample.bytes = bytes;
+          sample.lastByteMs = nowMs;
+        }
+        if (tunnel.pausedSinceMs !== undefined && tunnel.pausedSinceMs <= nowMs - PAUSED_MS) {
+          slow.add(backend.agentId);
+        }
+      }
+    }
+    this.#rate(counts, seconds);
+    for (const agentId of [...slow, ...this.#slow]) this.#server.changes.touch(agentId);
+    this.#slow = slow;
+  }
+
+  #rate(counts: Map<string, Counted>, seconds: number): void {
+    const rates = new Map<string, Rates>();
+    let toNode = 0;
+    let fromNode = 0;
+    for (const [agentId, now] of counts) {
+      const before = this.#counts.get(agentId);
+      // A stream that ended took its counts with it.
+      const grown = (key: keyof Counted): number =>
+        Math.max(0, now[key] - (before?.[key] ?? now[key])) / seconds;
+      const rate = {
+        dialsPerSecond: grown('dials'),
+        bytesToNodePerSecond: grown('toNode'),
+        bytesFromNodePerSecond: grown('fromNode'),
+      };
+      toNode += rate.bytesToNodePerSecond;
+      fromNode += rate.bytesFromNodePerSecond;
+      rates.set(agentId, rate);
+    }
+    const { dialsStarted } = this.#server.counters;
+    this.#total = {
+      dialsPerSecond: (dialsStarted - this.#dials) / seconds,
+      bytesToNodePerSecond: toNode,
+      bytesFromNodePerSecond: fromNode,
+    };
+    this.#dials = dialsStarted;
+    this.#counts = counts;
+    this.#rates = rates;
+  }
+}
