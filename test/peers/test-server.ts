@@ -76,9 +76,10 @@ export class TestServer {
 
   static async start(options: TestServerOptions = {}): Promise<TestServer> {
     const pki = new Pki();
-    const ca = await pki.authority('test CA');
-    const leaf = await pki.issue(ca, { commonName: 'server', dns: ['localhost'], ips: ['127.0.0.1'] });
     const name = randomBytes(6).toString('hex');
+    // A name of its own, so that a bundle may hold the CAs of several servers.
+    const ca = await pki.authority(`test CA of ${name}`);
+    const leaf = await pki.issue(ca, { commonName: 'server', dns: ['localhost'], ips: ['127.0.0.1'] });
     const paths: [string, string] = [
       join(tmpdir(), `kts-${name}-g.sock`),
       join(tmpdir(), `kts-${name}-c.sock`),
