@@ -5,6 +5,9 @@ const [name = '', ...args] = process.argv.slice(2);
 if (name === 'selection') {
   const { run } = await import('./selection.ts');
   await run(args);
+} else if (name === 'top') {
+  const { run } = await import('./top/main.ts');
+  await run(args);
 } else if (BENCH_NAMES.includes(name)) {
   const { run } = await import('./tunnel.ts');
   await run(name, args);

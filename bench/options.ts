@@ -7,6 +7,7 @@ export const ISOLATION_NAMES = ['isolation', 'downloads'];
 export const USAGE = `Usage: npm run bench -- NAME [--option=value]...
 
   selection   choosing an agent: ns per dial (see selection.ts for its options)
+  top         the screen at 100, 1,000 and 5,000 agents: start, keys, CPU, memory, a frame (--seconds=N)
   tunnel      all of bulk, echo and dials
   bulk        one direction as fast as it goes, down (to the frontend) and up
   echo        64 bytes there and back, over tunnels that are open already

@@ -27,8 +27,8 @@ export interface TopOptions {
   readonly times?: WatchTimes;
 }
 
-/** At most so many frames a second; a key is shown at once. */
-const FRAME_MS = 100;
+/** What servers say is shown together when it comes together; a key is shown at once. */
+const FRAME_MS = 250;
 /** A lone escape is one when nothing follows for so long. */
 const ESCAPE_MS = 50;
 const TICK_MS = 1_000;
@@ -109,7 +109,10 @@ class Top {
     input.on('error', this.#end);
     output.on('error', this.#end);
     output.on('resize', onResize);
-    const tick = setInterval(() => this.#dispatch({ type: 'tick', nowMs: Date.now() }), TICK_MS);
+    // Ages grow also while nobody says anything.
+    const tick = setInterval(() => {
+      if (Date.now() - this.#state.nowMs >= TICK_MS) this.#dispatch({ type: 'tick', nowMs: Date.now() });
+    }, TICK_MS);
     try {
       if (signal.aborted) return { hungUp };
       this.#session.enter();

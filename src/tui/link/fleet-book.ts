@@ -14,6 +14,10 @@ export class FleetBook {
 
   /** All agents by ID. Of servers that are lost only while all of them are: then the last picture stays. */
   merge(servers: readonly ServerState[]): ReadonlyMap<string, Agent> {
+    const [only] = servers;
+    // What agents of ours say of themselves to the one server that was asked needs no merging.
+    if (only !== undefined && servers.length === 1 && !some(only.agents, ({ kind }) => kind === 'go'))
+      return only.agents;
     const allLost = servers.every(({ link }) => link.kind !== 'live');
     const views = servers.map(({ link, info, agents }) => ({
       ...(info === undefined ? {} : { serverId: info.id, serverCount: info.serverCount }),
@@ -51,11 +55,16 @@ export class FleetBook {
 
 function mergeOne(same: readonly Agent[], asked: Asked): Agent {
   const [only] = same;
-  // What an agent of ours says of itself to the one server that was asked needs no merging.
-  if (only !== undefined && same.length === 1 && only.kind === 'ts' && asked.lost === 0) return only;
-  return mergeAgent(same, asked);
+  return only !== undefined && same.length === 1 && only.kind === 'ts' && asked.lost === 0
+    ? only
+    : mergeAgent(same, asked);
 }
 
 function sameViews(a: readonly Agent[], b: readonly Agent[]): boolean {
   return a.length === b.length && a.every((one, i) => one === b[i]);
+}
+
+function some(agents: ReadonlyMap<string, Agent>, test: (agent: Agent) => boolean): boolean {
+  for (const agent of agents.values()) if (test(agent)) return true;
+  return false;
 }

@@ -12,6 +12,8 @@ export class InkScreen {
   readonly #surface: Surface;
   #ink: ReturnType<typeof render> | undefined;
   #closed = false;
+  #shown: readonly string[] = [];
+  #turn = 0;
 
   constructor(surface: Surface, level: ColorSupportLevel) {
     this.#surface = surface;
@@ -21,7 +23,12 @@ export class InkScreen {
   show(state: TopState): void {
     if (this.#closed) return;
     const stale = isStale(state);
-    const screen = <Screen lines={frame(state).map((line) => this.#paint(line, stale))} />;
+    const lines = frame(state).map((line) => this.#paint(line, stale));
+    const changed = [...lines.keys()].filter((i) => this.#surface.blank || lines[i] !== this.#shown[i]);
+    this.#shown = lines;
+    if (changed.length === 0) return;
+    this.#surface.expect(changed);
+    const screen = <Screen lines={changed.map((i) => lines[i] ?? '')} turn={this.#turn++} />;
     if (this.#ink !== undefined) {
       this.#ink.rerender(screen);
       return;

@@ -2,15 +2,17 @@ import { EventEmitter } from 'node:events';
 import { pinColumns } from './pin-columns.ts';
 
 /**
- * Stands between Ink and the terminal: takes whole frames, writes the lines that changed. Ink's own way erases and
- * writes everything at each frame, and clears the screen once a frame is as high as the terminal.
+ * Stands between Ink and the terminal. Ink's own way erases and writes everything at each frame, and clears the screen
+ * once a frame is as high as the terminal; and it costs a millisecond for every few lines. So it is given the lines that
+ * changed alone, and what it makes of them is written where they belong.
  */
 export class Surface extends EventEmitter {
   readonly isTTY = true;
   columns: number;
   rows: number;
   readonly #write: (text: string) => void;
-  #shown: readonly string[] = [];
+  #places: readonly number[] = [];
+  #blank = true;
   #off = true;
 
   constructor(write: (text: string) => void, columns: number, rows: number) {
@@ -20,10 +22,15 @@ export class Surface extends EventEmitter {
     this.rows = rows;
   }
 
-  /** From here on frames are shown; the screen is taken to be empty. */
+  /** Nothing of ours is on the screen: every line is to be written. */
+  get blank(): boolean {
+    return this.#blank;
+  }
+
+  /** From here on lines are shown; what is on the screen is not ours. */
   open(): void {
     this.#off = false;
-    this.#shown = [];
+    this.#blank = true;
   }
 
   /** Nothing is written any more: the terminal belongs to somebody else. */
@@ -35,23 +42,26 @@ export class Surface extends EventEmitter {
     this.columns = columns;
     this.rows = rows;
     // What a terminal makes of its lines when it changes its width is its own business.
-    this.#shown = [];
+    this.#blank = true;
   }
 
-  /** Called by Ink with a whole frame, or with a sequence of its own (the cursor), which is the session's matter. */
+  /** The rows, from 0, that the next frame's lines are for. */
+  expect(places: readonly number[]): void {
+    this.#places = places;
+  }
+
+  /** Called by Ink with the lines of a frame, or with a sequence of its own (the cursor), which is not its matter. */
   write(text: string): boolean {
-    if (this.#off || (text.startsWith('\u001b[?') && text.length < 8)) return true;
-    const lines = text.split('\n').slice(0, this.rows);
-    const all = this.#shown.length === 0;
-    let out = all ? '\u001b[2J' : '';
-    for (let i = 0; i < Math.max(lines.length, this.#shown.length); i++) {
-      const line = lines[i] ?? '';
-      if (!all && line === this.#shown[i]) continue;
+    if (this.#off || this.#places.length === 0) return true;
+    const lines = text.split('\n');
+    let out = this.#blank ? '\u001b[2J' : '';
+    for (const [i, row] of this.#places.entries()) {
       // Reset first: a terminal that erases with the colours of before would paint the rest of the line.
-      out += `\u001b[${i + 1};1H${pinColumns(line)}\u001b[0m\u001b[K`;
+      if (row < this.rows) out += `\u001b[${row + 1};1H${pinColumns(lines[i] ?? '')}\u001b[0m\u001b[K`;
     }
-    this.#shown = lines;
-    if (out !== '') this.#write(`\u001b[?2026h${out}\u001b[?2026l`);
+    this.#places = [];
+    this.#blank = false;
+    this.#write(`\u001b[?2026h${out}\u001b[?2026l`);
     return true;
   }
 }

@@ -15,7 +15,11 @@ export function arrange(state: TopState): TopState {
   if (state.dialog !== undefined) return state;
   const { table, agents, nowMs } = state;
   const keys = steadyKeys(agents.values(), table.sort, table.keys, nowMs);
-  const matches = agentFilter(table.typing?.text ?? table.filter);
+  const filter = table.typing?.text ?? table.filter;
+  const all = filter === '' && !table.drainingOnly;
+  // Thousands of agents are the same ones in the same order, most of the time.
+  if (all && keys === table.keys && table.order.length === agents.size) return state;
+  const matches = agentFilter(filter);
   const ids: string[] = [];
   let idWidth = 0;
   for (const agent of agents.values()) {

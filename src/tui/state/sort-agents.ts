@@ -24,7 +24,8 @@ export function attentionRank({ state, conditions }: Pick<Agent, 'state' | 'cond
 
 /**
  * The keys after a refresh. An agent that needs more attention moves at once; one that needs less stays for
- * `steadyMs`, and a number counts as changed only from a quarter on, so that no row jumps because of jitter.
+ * `steadyMs`, and a number counts as changed only from a quarter on, so that no row jumps because of jitter. Where no
+ * key changed, they are the very ones that were held.
  */
 export function steadyKeys(
   agents: Iterable<Agent>,
@@ -34,16 +35,27 @@ export function steadyKeys(
   steadyMs = DEFAULT_STEADY_MS,
 ): SortKeys {
   const keys = new Map<string, SortKey>();
+  let same = true;
   for (const agent of agents) {
     const value = sortValue(agent, sort);
     const before = held.get(agent.id);
-    if (before === undefined) keys.set(agent.id, { value, betterSinceMs: undefined });
-    else if (sort === 'attention') keys.set(agent.id, attentionKey(before, value, nowMs, steadyMs));
-    else if (moved(before.value, value, sort)) {
-      keys.set(agent.id, { value, betterSinceMs: undefined });
-    } else keys.set(agent.id, before);
+    const key = nextKey(before, value, sort, nowMs, steadyMs);
+    if (key !== before) same = false;
+    keys.set(agent.id, key);
   }
-  return keys;
+  return same && keys.size === held.size ? held : keys;
+}
+
+function nextKey(
+  before: SortKey | undefined,
+  value: number,
+  sort: AgentSort,
+  nowMs: number,
+  steadyMs: number,
+): SortKey {
+  if (before === undefined) return { value, betterSinceMs: undefined };
+  if (sort === 'attention') return attentionKey(before, value, nowMs, steadyMs);
+  return moved(before.value, value, sort) ? { value, betterSinceMs: undefined } : before;
 }
 
 /** Times do not jitter, amounts do. */

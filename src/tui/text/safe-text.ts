@@ -6,6 +6,8 @@ const UNSAFE =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|\p{Cs}/gu;
 const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]|[\u{10800}-\u{10fff}]|[\u{1e800}-\u{1efff}]/u;
 const PLAIN = /^[\u0020-\u007e]*$/;
+// What every terminal gives one cell: ASCII, dashes and the ellipsis, arrows, boxes, blocks, the badges.
+const NARROW = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25ff\u2715]*$/;
 // A left-to-right mark: unlike isolates, every terminal knows that it takes no cell.
 const LRM = '\u200e';
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
@@ -22,7 +24,12 @@ export function safeText(text: string): string {
 
 /** Cells that a safe text takes. */
 export function widthOf(text: string): number {
-  return PLAIN.test(text) ? text.length : stringWidth(text);
+  return NARROW.test(text) ? text.length : stringWidth(text);
+}
+
+/** Whether every terminal gives each of its characters one cell. */
+export function isNarrow(text: string): boolean {
+  return NARROW.test(text);
 }
 
 /** The text in exactly so many cells: padded, or cut at its end with an ellipsis. */
@@ -57,7 +64,7 @@ export function cutEnd(text: string, width: number, ellipsis = '…'): string {
 
 /** The parts of a text that a reader sees as one character. */
 export function graphemes(text: string): string[] {
-  if (PLAIN.test(text)) return [...text];
+  if (NARROW.test(text)) return [...text];
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
