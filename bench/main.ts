@@ -8,6 +8,9 @@ if (name === 'selection') {
 } else if (name === 'top') {
   const { run } = await import('./top/main.ts');
   await run(args);
+} else if (name === 'agents-start') {
+  const { run } = await import('./agents-start.ts');
+  await run();
 } else if (BENCH_NAMES.includes(name)) {
   const { run } = await import('./tunnel.ts');
   await run(name, args);
