@@ -52,7 +52,9 @@ async function oneRun(path: string, count: number): Promise<number> {
 /** An admin service with made-up agents, so that the command alone is measured. */
 async function serveAgents(path: string, count: number): Promise<() => Promise<void>> {
   const host = new GrpcHost();
-  const agents = Array.from({ length: count }, (_, index) => agentOf(`node-${String(index).padStart(5, '0')}`));
+  const agents = Array.from({ length: count }, (_, index) =>
+    agentOf(`node-${String(index).padStart(5, '0')}`),
+  );
   registerAdmin(
     host.server,
     {

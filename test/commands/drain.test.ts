@@ -143,6 +143,18 @@ describe('drain', () => {
     assert.equal(run.io.out, 'node-b: left; 2 tunnels were cut\n');
   });
 
+  it('ends with 8 when the agent breaks its connections off before it goes', async () => {
+    const fleet = fleetOf();
+    fleet.tunnel('node-b');
+    const run = new Case(fleet, ['node-b']);
+    await run.io.written('1 tunnel left');
+    const agent = fleet.agents.get('node-b');
+    assert.ok(agent);
+    agent.servers = [];
+    fleet.endTunnels('node-b', 'endpoint-lost');
+    assert.equal(await run.code, 8);
+  });
+
   it('ends with 0 when the agent leaves and nothing was cut', async () => {
     const fleet = fleetOf();
     fleet.tunnel('node-b');

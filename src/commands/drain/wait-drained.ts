@@ -139,7 +139,8 @@ async function finish(operator: Operator, report: DrainReport, one: Waiting, end
   if (end.kind === 'left') {
     // Tunnels of servers that were not asked: nobody can say how they ended.
     const unseen = one.last === undefined ? 0 : Math.max(0, one.last.tunnels - one.last.tunnelsHere);
-    count = { ...count, lost: count.lost + unseen };
+    const broken = Math.min(count.brokenLast, one.last?.tunnels ?? 0);
+    count = { ...count, lost: count.lost + unseen, stopped: count.stopped + broken };
     const cut = count.lost + count.atDeadline + count.stopped;
     one.leftAtMs ??= clock.monoMs();
     if (cut > 0 && clock.monoMs() - one.leftAtMs < times.goneMs) return;
