@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { dialTunnel } from '../../src/proxy/client/dial-tunnel.ts';
+import { OperatorWorld } from '../peers/operator-world.ts';
+import { type Destination, startDestination } from '../peers/tunnel.ts';
+
+describe('drain against real servers and agents', () => {
+  let world: OperatorWorld;
+  let echo: Destination;
+  const tunnels: Duplex[] = [];
+
+  before(async () => {
+    world = await OperatorWorld.start(['cp-1', 'cp-2'], ['node-a', 'node-b']);
+    echo = await startDestination((socket) => socket.pipe(socket));
+  });
+  afterEach(async () => {
+    for (const tunnel of tunnels.splice(0)) tunnel.destroy();
+    for (const id of ['node-a', 'node-b']) await world.run(['undrain', id]).ended;
+  });
+  after(async () => {
+    echo.close();
+    await world.close();
+  });
+
+  const dial = async (): Promise<Duplex> => {
+    const tunnel = await dialTunnel({
+      server: { kind: 'unix', path: world.servers[0]?.connectPath ?? '' },
+      mode: 'http-connect',
+      address: echo.address,
+      signal: new AbortController().signal,
+      timeoutMs: 20_000,
+    });
+    tunnels.push(tunnel);
+    tunnel.on('error', () => {});
+    return tunnel;
+  };
+  /** Opens tunnels until that agent carries one, and closes the others. */
+  const dialThrough = async (agentId: string): Promise<Duplex> => {
+    for (;;) {
+      const tunnel = await dial();
+      if ((await carrier(tunnel)) === agentId) return tunnel;
+      tunnel.destroy();
+    }
+  };
+  const carrier = async (tunnel: Duplex): Promise<string> => {
+    const backends = [...(world.servers[0]?.server.backends.all() ?? [])];
+    await echoed(tunnel, 'who?');
+    return backends.find((backend) => backend.tunnels.size > 0)?.agentId ?? '';
+  };
+  const echoed = async (tunnel: Duplex, text: string): Promise<string> => {
+    tunnel.write(text);
+    return String((await once(tunnel, 'data'))[0]);
+  };
+
+  it('a tunnel runs on, new dials go elsewhere, and drained is said of both servers', async () => {
+    const tunnel = await dialThrough('node-b');
+    const run = world.run(['drain', 'node-b', '--reason', 'kernel patch']);
+    await run.written('node-b: draining, 1 tunnel left on 2 servers');
+    await run.written(`  ${echo.address}, `);
+    for (let i = 0; i < 10; i++) (await dial()).write('x');
+    const drained = [...(world.servers[0]?.server.backends.all() ?? [])].find(
+      (one) => one.agentId === 'node-b',
+    );
+    assert.equal(drained?.tunnels.size, 1);
+    assert.equal(await echoed(tunnel, 'still here'), 'still here');
+    tunnel.end();
+    const { code, out } = await run.ended;
+    assert.equal(code, 0);
+    assert.match(out, /^node-b: drained on all its 2 servers; safe to stop\n$/);
+    const orders = await world.run(['drains', '-o', 'json'], {
+      KONNECTIVITY_TS_ADMIN: world.sockets[1] ?? '',
+    }).ended;
+    const [order] = JSON.parse(orders.out) as { reason: string }[];
+    assert.equal(order?.reason, 'kernel patch');
+    const undone = await world.run(['undrain', 'node-b']).ended;
+    assert.equal(undone.code, 0);
+    assert.match(undone.out, /^node-b: ended: order /);
+  });
+
+  it('the second of two agents is refused with 6; --force insists', async () => {
+    assert.equal((await world.run(['drain', 'node-b']).ended).code, 0);
+    const refused = await world.run(['drain', 'node-a']).ended;
+    assert.equal(refused.code, 6);
+    assert.match(
+      refused.said,
+      /nothing was changed\ndrain all the same: konnectivity-ts drain node-a --force\n/,
+    );
+    assert.equal((await world.run(['drain', 'node-a', '--force', '--no-wait']).ended).code, 0);
+  });
+
+  it('--timeout ends with 4, Ctrl-C with 130, and the order stays', async () => {
+    await dialThrough('node-b');
+    assert.equal((await world.run(['drain', 'node-b', '--timeout', '1s']).ended).code, 4);
+    const run = world.run(['drain', 'node-b']);
+    await run.written('1 tunnel left');
+    run.interrupt();
+    const { code, said } = await run.ended;
+    assert.equal(code, 130);
+    assert.match(said, /undo it: konnectivity-ts undrain node-b\n/);
+    assert.match((await world.run(['drains', '-o', 'name']).ended).out, /^node-b\n$/);
+  });
+
+  it('an agent that goes with a tunnel ends it with 8', async () => {
+    const agent = await world.agent('node-c');
+    await dialThrough('node-c');
+    const run = world.run(['drain', 'node-c']);
+    await run.written('1 tunnel left');
+    await agent.stop();
+    const { code, out } = await run.ended;
+    assert.equal(code, 8);
+    assert.match(out, /^node-c: left; 1 tunnel was cut\n$/);
+  });
+
+  it('unknown agents are 3, unreachable servers 5, missing answers 2', async () => {
+    const unknown = await world.run(['drain', 'node-x']).ended;
+    assert.equal(unknown.code, 3);
+    assert.match(unknown.said, /there is no agent node-x; did you mean/);
+    const away = await world.run(['drain', 'node-b', '--admin', `${world.sockets[0]},unix:///nowhere.sock`])
+      .ended;
+    assert.equal(away.code, 5);
+    assert.match(away.said, /nothing was changed; try again, or go on without that server: --allow-partial/);
+    const asking = ['drain', 'node-a', '--deadline', '1h', '--at-deadline', 'close'];
+    assert.equal((await world.run(asking).ended).code, 2);
+    assert.equal((await world.run(['drain']).ended).code, 2);
+  });
+
+  it('--deadline with close cuts what is left, and the agent stays', async () => {
+    await dialThrough('node-b');
+    const run = world.run(['drain', 'node-b', '--deadline', '1s', '--at-deadline', 'close', '--yes']);
+    const { code, out } = await run.ended;
+    assert.equal(code, 0);
+    assert.match(out, /^node-b: drained on all its 2 servers; .*; 1 tunnel closed at the deadline\n$/);
+    assert.match((await world.run(['agents', '-o', 'name']).ended).out, /node-b/);
+  });
+
+  it('tunnels, close, why and select tell of the same tunnel', async () => {
+    await dialThrough('node-b');
+    const [tunnel] = JSON.parse((await world.run(['tunnels', '-o', 'json']).ended).out) as {
+      id: string;
+      agent: string;
+      destination: string;
+    }[];
+    assert.equal(tunnel?.agent, 'node-b');
+    assert.equal(tunnel?.destination, echo.address);
+    assert.equal((await world.run(['close', tunnel?.id ?? '', '--reason', 'test']).ended).code, 0);
+    const closed = await world.run(['why', echo.address]).ended;
+    assert.equal(closed.code, 0);
+    assert.match(closed.out, /node-b .*closed-by-operator/);
+    const selected = await world.run(['select', 'node-b.example:1', '--assume-drained', 'node-b']).ended;
+    assert.equal(selected.code, 0);
+    assert.match(selected.out, /-> node-a \(strategy default\)/);
+  });
+});
