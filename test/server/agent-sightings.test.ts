@@ -32,11 +32,21 @@ it('an agent that is gone is remembered for an hour, with its last instance', ()
   assert.equal(sightings.has('a'), false);
 });
 
+it('a stream that its agent closes again, since it has another here, is no connect', () => {
+  const sightings = new AgentSightings(new ManualClock());
+  sightings.connected(stream('a'));
+  sightings.joined('a');
+  sightings.connected(stream('a'));
+  sightings.disconnected('a');
+  assert.equal(sightings.of('a')?.connects, 1);
+});
+
 it('connects are counted for ten minutes', () => {
   const clock = new ManualClock();
   const sightings = new AgentSightings(clock);
   for (let i = 0; i < 3; i++) {
     sightings.connected(stream('a'));
+    sightings.joined('a');
     sightings.disconnected('a');
     clock.advance(240_000);
   }

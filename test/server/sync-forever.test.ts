@@ -57,6 +57,11 @@ it('a Go agent that opens second streams and closes them at once loses no dial a
   syncing = false;
   await syncs;
   assert.ok(seconds > 10, `${seconds} second streams`);
+  const told = [...server.server.events.newestFirst()].filter(({ type }) =>
+    /^agent-(dis)?connected$/.test(type),
+  );
+  assert.equal(told.length, 1, 'second streams are no events');
+  assert.equal(server.server.drain.sightings.of('go')?.connects, 1);
   await until(() => counters.establishedTunnels === 0, 'no tunnel left');
   assert.equal(counters.dialsSucceeded, DIALS);
   assert.equal(counters.closedTunnels.get('agent-lost') ?? 0, 0);

@@ -23,6 +23,8 @@ const TELL_AFTER_MS = 50;
 export interface StreamOrders {
   /** A stream is about to be registered. @returns whether an order makes it draining from its first instant */
   connecting(backend: Backend): boolean;
+  /** A stream is one that stays. */
+  joined(backend: Backend): void;
   /** A STATUS arrived: marks come before the first one makes the stream choosable. */
   heard(backend: Backend, status: Status): void;
   /** A stream is registered no more. */
@@ -51,6 +53,8 @@ interface Watch {
   unansweredDials: number;
   /** The last `replacements` that this stream was told. */
   toldReplacements: number;
+  /** It was told as connected: not so a stream that its agent closes again at once. */
+  joined: boolean;
 }
 
 /**
@@ -149,13 +153,32 @@ export class Backends {
         backend.abort(UNAVAILABLE, 'the agent does not answer');
       },
     });
-    this.#watches.set(backend, { probe, late: false, unansweredDials: 0, toldReplacements: -1 });
+    this.#watches.set(backend, {
+      probe,
+      late: false,
+      unansweredDials: 0,
+      toldReplacements: -1,
+      joined: false,
+    });
     this.#siblings.add(backend.agentId, backend);
     this.registry.register(backend, { draining: this.#options.orders.connecting(backend) });
     this.#scheduleAdvance();
-    this.#log.info(1, 'Agent connected', { ...who(backend), version: backend.version ?? 'go' });
-    this.#event('agent-connected', backend, `connected from ${backend.remote}`);
+    // An agent that looks for further servers opens streams to known ones and closes them at once: those are no news.
+    this.#log.info(this.#siblings.count(backend.agentId) > 1 ? 3 : 1, 'Agent connected', {
+      ...who(backend),
+      version: backend.version ?? 'go',
+    });
+    if (!backend.announces && this.registry.stateOf(backend)?.settled === true) this.#tellJoined(backend);
+    this.#options.changes.touchReadiness(backend.agentId);
     return backend;
+  }
+
+  #tellJoined(backend: Backend): void {
+    const watch = this.#watches.get(backend);
+    if (watch === undefined || watch.joined) return;
+    watch.joined = true;
+    this.#options.orders.joined(backend);
+    this.#event('agent-connected', backend, `connected from ${backend.remote}`);
   }
 
   /** A dial to this backend was answered, or timed out. */
@@ -213,6 +236,7 @@ export class Backends {
     this.#options.changes.touch(backend.agentId);
     if (this.registry.stateOf(backend)?.announced === true) return;
     this.registry.markChoosable(backend);
+    this.#tellJoined(backend);
     this.#options.changes.touchReadiness(backend.agentId);
     this.#tellLeaving();
   }
@@ -244,14 +268,15 @@ export class Backends {
     this.registry.remove(backend);
     this.#options.orders.disconnected(backend);
     this.#scheduleAdvance();
-    this.#log.info(1, 'Agent disconnected', {
+    this.#log.info(watch.joined ? 1 : 3, 'Agent disconnected', {
       ...who(backend),
       cause: end.cause,
       reason: end.details || undefined,
       tunnels: backend.tunnels.size,
       pendingDials: backend.dials.size,
     });
-    this.#event('agent-disconnected', backend, disconnectText(backend, end));
+    if (watch.joined) this.#event('agent-disconnected', backend, disconnectText(backend, end));
+    else this.#options.changes.touchReadiness(backend.agentId);
     this.#tellLeaving();
   }
 
@@ -275,6 +300,9 @@ export class Backends {
           this.#options.changes.touchReadiness(backend.agentId);
         }
         this.registry.advance();
+        for (const backend of this.#watches.keys())
+          if (!backend.announces && this.registry.stateOf(backend)?.settled === true)
+            this.#tellJoined(backend);
         this.#scheduleAdvance();
       },
       Math.max(1, atMs - performance.now()),

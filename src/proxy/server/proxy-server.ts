@@ -59,6 +59,7 @@ export class ProxyServer {
       probeTimes: options.times.probe,
       orders: {
         connecting: (backend) => this.drain.connecting(backend),
+        joined: (backend) => this.drain.sightings.joined(backend.agentId),
         heard: (backend, status) => this.drain.heard(backend, status),
         disconnected: (backend) => this.drain.disconnected(backend),
       },

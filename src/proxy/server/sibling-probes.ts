@@ -42,6 +42,10 @@ export class SiblingProbes<S> {
     family.streams.push(stream);
   }
 
+  count(agentId: string): number {
+    return this.#families.get(agentId)?.streams.length ?? 0;
+  }
+
   remove(agentId: string, stream: S): void {
     const family = this.#families.get(agentId);
     const at = family?.streams.indexOf(stream) ?? -1;

@@ -86,7 +86,6 @@ export class AgentSightings {
 
   connected(stream: SeenStream): void {
     const { agentId } = stream;
-    const now = this.#clock.monoMs();
     let record = this.#records.get(agentId);
     if (record === undefined) {
       record = {
@@ -105,6 +104,13 @@ export class AgentSightings {
     record.streams++;
     record.goneSinceUnixMs = undefined;
     this.#gone.delete(agentId);
+  }
+
+  /** A stream stayed, and counts as a connect: not one that its agent closed again, since it has another here. */
+  joined(agentId: string): void {
+    const record = this.#records.get(agentId);
+    if (record === undefined) return;
+    const now = this.#clock.monoMs();
     record.connectsMonoMs = this.#counted(record.connectsMonoMs, now);
     if (record.connectsMonoMs.length < MOST_CONNECTS) record.connectsMonoMs.push(now);
   }
