@@ -46,7 +46,7 @@ async function screen(operator: Operator, flags: TopFlags): Promise<ExitCode> {
     import('../tui/paint/paint.ts'),
     import('../tui/badge.ts'),
   ]);
-  const { hungUp } = await runTop({
+  const end = await runTop({
     clients,
     input: io.stdin as ReadStream,
     output: io.stdout as WriteStream,
@@ -55,7 +55,7 @@ async function screen(operator: Operator, flags: TopFlags): Promise<ExitCode> {
     readOnly: flags.readOnly ?? false,
     signal: operator.stopped,
   });
-  if (hungUp) return ExitCode.hungUp;
+  if (end === 'hung-up') return ExitCode.hungUp;
   return io.interrupted.aborted ? ExitCode.interrupted : ExitCode.done;
 }
 

@@ -28,6 +28,7 @@ export type Action =
   | 'redraw'
   | 'back'
   | 'help'
+  | 'lines'
   | 'suspend'
   | 'quit';
 
@@ -43,6 +44,8 @@ export interface Binding {
   readonly views: readonly View['kind'][];
   /** Begins something that changes a server: viewers and --read-only do not have it. */
   readonly acts?: true;
+  /** Exists in the demo alone. */
+  readonly demo?: true;
   /** The footer keeps the smaller ones when room is short. */
   readonly priority?: number;
 }
@@ -198,6 +201,16 @@ export const BINDINGS: readonly Binding[] = [
     views: ALL,
     priority: 1,
   },
+  {
+    action: 'lines',
+    keys: ['h'],
+    shown: 'h',
+    label: 'lines',
+    help: "the demo's lines; Enter returns",
+    views: ['agents', 'details', 'tunnels', 'events', 'help'],
+    demo: true,
+    priority: 1,
+  },
   { action: 'suspend', keys: ['ctrl-z'], shown: 'Ctrl-Z', help: 'to the shell; fg returns', views: ALL },
   { action: 'help', keys: ['?'], shown: '?', label: 'help', help: 'this page', views: ALL, priority: 0 },
   {
@@ -215,8 +228,11 @@ export const BINDINGS: readonly Binding[] = [
  * The bindings of a view, without those that act where nothing may be changed. Where letters are typed into a field,
  * those on letters do not exist.
  */
-export function bindingsOf(view: View['kind'], mayAct: boolean): readonly Binding[] {
-  const here = BINDINGS.filter(({ views, acts }) => views.includes(view) && (mayAct || acts === undefined));
+export function bindingsOf(view: View['kind'], mayAct: boolean, inDemo = false): readonly Binding[] {
+  const here = BINDINGS.filter(
+    ({ views, acts, demo }) =>
+      views.includes(view) && (mayAct || acts === undefined) && (inDemo || demo === undefined),
+  );
   if (view !== 'selection') return here;
   return here.flatMap((binding) => {
     const keys = binding.keys.filter((key) => key.length > 1);
@@ -226,8 +242,8 @@ export function bindingsOf(view: View['kind'], mayAct: boolean): readonly Bindin
 }
 
 /** What a key does in a view. A paste does nothing. */
-export function actionOf(key: Key, view: View['kind'], mayAct: boolean): Action | undefined {
+export function actionOf(key: Key, view: View['kind'], mayAct: boolean, inDemo = false): Action | undefined {
   if (key.kind === 'paste') return undefined;
   const name = key.kind === 'text' ? key.text : key.name;
-  return bindingsOf(view, mayAct).find(({ keys }) => keys.includes(name))?.action;
+  return bindingsOf(view, mayAct, inDemo).find(({ keys }) => keys.includes(name))?.action;
 }

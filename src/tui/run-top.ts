@@ -22,10 +22,15 @@ export interface TopOptions {
   readonly glyphs: Glyphs;
   readonly colours: ColorSupportLevel;
   readonly readOnly: boolean;
+  /** The demo's lines are behind it: a key returns to them. */
+  readonly inDemo?: boolean;
   /** Ends it, as `q` does. */
   readonly signal: AbortSignal;
   readonly times?: WatchTimes;
 }
+
+/** By a key, by the one that asks for the demo's lines, or because the terminal hung up. */
+export type TopEnd = 'quit' | 'lines' | 'hung-up';
 
 /** What servers say is shown together when it comes together; a key is shown at once. */
 const FRAME_MS = 250;
@@ -36,9 +41,9 @@ const RETURN_MS = 200;
 
 /**
  * Runs the screen until it is left. Gives the terminal back whatever happens.
- * @returns whether the terminal hung up @throws what went wrong inside
+ * @returns how it was left @throws what went wrong inside
  */
-export async function runTop(options: TopOptions): Promise<{ readonly hungUp: boolean }> {
+export async function runTop(options: TopOptions): Promise<TopEnd> {
   const top = new Top(options);
   return await top.run();
 }
@@ -58,11 +63,12 @@ class Top {
   #fleet: NodeJS.Immediate | undefined;
   #escape: NodeJS.Timeout | undefined;
   #failure: unknown;
+  #how: TopEnd = 'quit';
   #end: () => void = () => {};
 
   constructor(options: TopOptions) {
     this.#options = options;
-    const { output, clients, glyphs, readOnly, colours } = options;
+    const { output, clients, glyphs, readOnly, colours, inDemo = false } = options;
     this.#session = new TerminalSession(options.input, output);
     this.#surface = new Surface((text) => void output.write(text), output.columns, output.rows);
     this.#screen = new InkScreen(this.#surface, colours);
@@ -73,6 +79,7 @@ class Top {
       nowMs: Date.now(),
       glyphs,
       readOnly,
+      inDemo,
     });
     this.#watches = clients.map(
       (client) => new ServerWatch(client, () => this.#fleetChanged(), options.times ?? defaultWatchTimes),
@@ -84,8 +91,7 @@ class Top {
     });
   }
 
-  async run(): Promise<{ readonly hungUp: boolean }> {
-    let hungUp = false;
+  async run(): Promise<TopEnd> {
     const { input, output, signal } = this.#options;
     const ended = new Promise<void>((resolve) => {
       this.#end = resolve;
@@ -99,7 +105,7 @@ class Top {
     process.on('uncaughtExceptionMonitor', leave);
     process.on('SIGCONT', onContinue);
     const onHangup = (): void => {
-      hungUp = true;
+      this.#how = 'hung-up';
       this.#end();
     };
     process.on('SIGHUP', onHangup);
@@ -114,7 +120,7 @@ class Top {
       if (Date.now() - this.#state.nowMs >= TICK_MS) this.#dispatch({ type: 'tick', nowMs: Date.now() });
     }, TICK_MS);
     try {
-      if (signal.aborted) return { hungUp };
+      if (signal.aborted) return this.#how;
       this.#session.enter();
       this.#surface.open();
       this.#screen.show(this.#state);
@@ -122,7 +128,7 @@ class Top {
         void watch.run(this.#stop.signal).catch((error) => this.#fail(error));
       await ended;
       if (this.#failure !== undefined) throw this.#failure;
-      return { hungUp };
+      return this.#how;
     } finally {
       this.#stop.abort();
       this.#runner.close();
@@ -166,7 +172,8 @@ class Top {
     const { wants } = this.#state;
     if (wants === undefined) return;
     this.#state = reduce(this.#state, { type: 'granted' });
-    if (wants === 'quit') this.#end();
+    if (wants === 'lines') this.#how = 'lines';
+    if (wants === 'quit' || wants === 'lines') this.#end();
     if (wants === 'redraw') this.#surface.open();
     if (wants === 'suspend') this.#suspend();
   }

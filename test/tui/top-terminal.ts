@@ -62,7 +62,8 @@ export class TopTerminal {
     for (const [, name, letter] of keys.matchAll(/<([a-z-]+)>|(.)/gsu)) {
       this.#pty.write(name === undefined ? (letter ?? '') : (NAMED[name] ?? ''));
       // The next one is to be a read of its own, as a person's is.
-      await new Promise((resolve) => setTimeout(resolve, BETWEEN_KEYS_MS));
+      const waitMs = name === 'escape' ? AFTER_ESCAPE_MS : BETWEEN_KEYS_MS;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
 
@@ -116,5 +117,7 @@ export class TopTerminal {
 }
 
 const BETWEEN_KEYS_MS = 30;
+/** What follows at once makes another key of it. */
+const AFTER_ESCAPE_MS = 150;
 const LOOK_AGAIN_MS = 500;
 const LATE_MS = 20_000;

@@ -14,9 +14,13 @@ export function ownCommand(cwd: string, entry: string): string {
   return `node ${shellWord(entry)}`;
 }
 
-/** What runs where, what to look at, and commands that work as they are printed. */
-export function guide(scene: Scene, command: string, healthPort: number): string {
-  const { unix, tls, target, pki, agents, server, serverLog } = scene;
+/**
+ * What runs where, what to look at, and commands that work as they are printed.
+ * @param terminal somebody is there to press Enter
+ */
+export function guide(scene: Scene, command: string, healthPort: number, terminal: boolean): string {
+  const { unix, tls, target, pki, agents, server, serverLog, adminAddress } = scene;
+  const admin = shellWord(adminAddress);
   const first = [...agents.values()][0];
   const host = hostOf(first?.id ?? '');
   const url = `http://${host}:${target.port}`;
@@ -50,11 +54,14 @@ Drain an agent under a download (two terminals): it ends whole, and new dials go
   ${curl} -o /dev/null '${url}/big?n=30000000&rate=1000000'
   kill -TERM ${first?.pid}
 
-Look at what happens:
+Look at what happens, and drain without a signal:
+  ${command} top --admin ${admin}
+  ${command} drain ${first?.id} --admin ${admin}
+  ${command} undrain ${first?.id} --admin ${admin}
   tail -f ${shellWord(serverLog)} ${shellWord(first?.logFile ?? '')}
   curl --noproxy '' 'http://127.0.0.1:${first?.healthPort}/readyz?verbose'
   curl --noproxy '' http://127.0.0.1:${healthPort}/metrics
 
-Ctrl-C ends everything.
+${terminal ? 'Enter opens top, in which h shows these lines again. ' : ''}Ctrl-C ends everything.
 `;
 }

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { httpEndpoints } from '../../proxy/ops/http-endpoints.ts';
 import type { CommandIo } from '../io.ts';
 import { type AgentProcess, lastLine } from './agent-process.ts';
+import { DemoScreen } from './demo-screen.ts';
+import { keepDownloading } from './downloads.ts';
 import { guide, ownCommand } from './guide.ts';
 import type { Scene } from './scene.ts';
 import { countsText, Traffic } from './traffic.ts';
@@ -12,9 +14,11 @@ const RESTART_AFTER_MS = 10_000;
 
 /** `demo`: prints what to do with it and lets it run until a signal. @returns the exit code @throws Fault */
 export async function runLive(scene: Scene, io: CommandIo): Promise<number> {
-  const signal = io.interrupted;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([io.interrupted, stop.signal]);
+  const screen = new DemoScreen(scene, io);
   const say = (text: string): void => {
-    if (!signal.aborted) io.stdout.write(`${new Date().toTimeString().slice(0, 8)}  ${text}\n`);
+    if (!signal.aborted) screen.print(`${new Date().toTimeString().slice(0, 8)}  ${text}\n`);
   };
   const { registry } = scene.server.metrics;
   const health = await httpEndpoints('127.0.0.1', 0, 'the health port', {
@@ -25,7 +29,8 @@ export async function runLive(scene: Scene, io: CommandIo): Promise<number> {
     },
   });
   try {
-    io.stdout.write(guide(scene, ownCommand(process.cwd(), process.argv[1] ?? ''), health.port));
+    const command = ownCommand(process.cwd(), process.argv[1] ?? '');
+    screen.print(guide(scene, command, health.port, screen.isTerminal));
     const traffic = new Traffic(scene, {
       everyMs: REQUESTS_EVERY_MS,
       hosts: ['127.0.0.1'],
@@ -34,13 +39,17 @@ export async function runLive(scene: Scene, io: CommandIo): Promise<number> {
     });
     for (const agent of scene.agents.values()) void keep(scene, agent, signal, say);
     const running = traffic.run();
+    void screen.run(() => stop.abort());
+    const downloads = screen.isTerminal ? keepDownloading(scene, signal) : undefined;
     while (!signal.aborted) {
       await sleep(REPORT_EVERY_MS, undefined, { signal }).catch(() => {});
       say(`requests in the last ${REPORT_EVERY_MS / 1000} s: ${countsText(scene, traffic.takeCounts())}`);
     }
-    await running;
+    await Promise.all([running, downloads]);
     return 0;
   } finally {
+    stop.abort();
+    await screen.close();
     await health.close();
   }
 }

@@ -1,9 +1,10 @@
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type AdminService, openAdminService } from '../../proxy/admin/service/open-admin-service.ts';
 import type { TunnelServer } from '../../proxy/client/tunnel-server.ts';
 import { Fault } from '../../proxy/ops/fault.ts';
-import { createLog } from '../../proxy/ops/log.ts';
+import { createLog, type Log } from '../../proxy/ops/log.ts';
 import { loadClientTls } from '../../proxy/ops/tls-files.ts';
 import { checkUnixPath } from '../../proxy/ops/unix-path.ts';
 import { ProxyServer } from '../../proxy/server/proxy-server.ts';
@@ -15,6 +16,7 @@ import { type DemoPki, makeDemoPki } from './pki.ts';
 import { startTarget, type Target } from './target.ts';
 
 const SOCKET_NAME = 'frontend.sock';
+const ADMIN_NAME = 'admin.sock';
 const AGENT_IDS = ['demo-a', 'demo-b', 'demo-c'];
 const READY_TIMEOUT_MS = 20_000;
 const LOOK_AGAIN_MS = 20;
@@ -28,6 +30,8 @@ export interface Scene {
   /** Where to dial: the server's two frontends, both HTTP CONNECT. */
   readonly unix: TunnelServer & { readonly kind: 'unix' };
   readonly tls: TunnelServer & { readonly kind: 'tls' };
+  /** The address of the server's admin API, for --admin. */
+  readonly adminAddress: string;
   /** By agent ID. One that ended stays until it is started again. */
   readonly agents: ReadonlyMap<string, AgentProcess>;
   readonly target: Target;
@@ -50,10 +54,12 @@ export async function setScene(signal: AbortSignal): Promise<Scene> {
   process.once('exit', sweep);
   let server: ProxyServer | undefined;
   let target: Target | undefined;
+  let admin: AdminService | undefined;
   const close = async (): Promise<void> => {
     closed = true;
     for (const agent of agents.values()) agent.kill();
     await Promise.all([...agents.values()].map((agent) => agent.exited));
+    await admin?.close();
     await Promise.allSettled([server?.close(), target?.close()]);
     sweep();
     process.off('exit', sweep);
@@ -62,9 +68,19 @@ export async function setScene(signal: AbortSignal): Promise<Scene> {
     const pki = await makeDemoPki(directory);
     const serverLog = join(directory, 'server.log');
     const unixPath = join(directory, SOCKET_NAME);
-    const started = makeServer(pki, serverLog, unixPath);
+    const log = createLog({
+      verbosity: 2,
+      write: (line) => appendFileSync(serverLog, line, { mode: 0o600 }),
+    });
+    const started = makeServer(pki, log, unixPath);
     server = started;
     await started.start();
+    const adminPath = join(directory, ADMIN_NAME);
+    admin = await openAdminService(
+      started,
+      { socket: { kind: 'path', path: adminPath }, auditLog: '', keepsOrders: false },
+      log.named('admin'),
+    );
     target = await startTarget();
     const place = { directory, pki, agentPort: started.agentPort };
     const startAgent = async (id: string, stop: AbortSignal): Promise<AgentProcess> => {
@@ -88,6 +104,7 @@ export async function setScene(signal: AbortSignal): Promise<Scene> {
         port: started.frontendListeners[1]?.port ?? 0,
         tls: clientTls(pki),
       },
+      adminAddress: `unix://${adminPath}`,
       agents,
       target,
       startAgent,
@@ -122,12 +139,8 @@ function fileFault(error: unknown, directory: string): unknown {
   );
 }
 
-function makeServer(pki: DemoPki, logFile: string, unixPath: string): ProxyServer {
+function makeServer(pki: DemoPki, log: Log, unixPath: string): ProxyServer {
   const tls = { ...pki.server, caFile: pki.caFile };
-  const log = createLog({
-    verbosity: 2,
-    write: (line) => appendFileSync(logFile, line, { mode: 0o600 }),
-  });
   return new ProxyServer(
     {
       serverId: 'demo-server',

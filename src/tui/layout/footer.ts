@@ -33,7 +33,7 @@ export function footer(state: TopState): Line {
   }
   const view = viewOf(state);
   const base = view.kind === 'agents' && table.filter === '' && !table.drainingOnly;
-  const pieces: Piece[] = bindingsOf(view.kind, mayAct(state))
+  const pieces: Piece[] = bindingsOf(view.kind, mayAct(state), state.inDemo)
     .filter(({ label, action }) => label !== undefined && !(base && action === 'back'))
     .filter(({ action }) => state.servers.length > 1 || action !== 'next-server')
     .map(({ shown, label = '', priority = 9 }) => ({

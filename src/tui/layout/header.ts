@@ -65,7 +65,11 @@ function expiryPiece(state: TopState): Piece | undefined {
   if (ends.length === 0) return undefined;
   const days = Math.floor((Math.min(...ends) - state.nowMs) / DAY_MS);
   const urgent = days < EXPIRY_WARNING_DAYS;
-  const text = days < 0 ? 'A CERTIFICATE HAS EXPIRED' : `next cert expiry ${days}d`;
+  const left = ageText((Math.min(...ends) - state.nowMs) / 1_000);
+  const text =
+    days < 0
+      ? 'A CERTIFICATE HAS EXPIRED'
+      : `next cert expiry ${days < EXPIRY_WARNING_DAYS ? left : `${days}d`}`;
   return { priority: urgent ? 1 : 7, spans: [span(text, urgent ? 'bad' : 'quiet')] };
 }
 

@@ -19,7 +19,9 @@ const DIALOGS =
 /** Every key that exists here, and what the badges mean. */
 export function helpView(state: TopState, view: View & { kind: 'help' }, lines: number): readonly Line[] {
   const acts = mayAct(state);
-  const keys = BINDINGS.filter((binding) => acts || binding.acts === undefined).map(bindingLine);
+  const keys = BINDINGS.filter(
+    (binding) => (acts || binding.acts === undefined) && (state.inDemo || binding.demo === undefined),
+  ).map(bindingLine);
   const why = state.readOnly ? 'started with --read-only' : 'you may look, not change';
   const { ready, draining, drained, bad, gone } = state.glyphs;
   const badges: readonly (readonly [string, string])[] = [

@@ -3,6 +3,7 @@ import type { SelectCandidate, Selection } from '../../proxy/admin/model/selecti
 import { badgeOf } from '../badge.ts';
 import type { TopState, View } from '../state/top-state.ts';
 import { safeText } from '../text/safe-text.ts';
+import { wrapText } from '../text/wrap-text.ts';
 import { fieldSpans } from './field-spans.ts';
 import { scrolled } from './scrolled.ts';
 import { EMPTY_LINE, type Line, line, type Span, span } from './span.ts';
@@ -44,7 +45,12 @@ function selectionLines(selection: Selection, state: TopState, withServer: boole
   return [
     ...(withServer ? [EMPTY_LINE, line(span(` Server ${safeText(selection.server)}`, 'strong'))] : []),
     ...passes.flat(),
-    line(span(' => ', 'strong'), span(conclusion(selection), selection.choice === 'none' ? 'bad' : 'strong')),
+    ...wrapText(conclusion(selection), state.columns - 5).map((text, i) =>
+      line(
+        span(i === 0 ? ' => ' : '    ', 'strong'),
+        span(text, selection.choice === 'none' ? 'bad' : 'strong'),
+      ),
+    ),
   ];
 }
 

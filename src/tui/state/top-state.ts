@@ -16,6 +16,8 @@ export interface TopState {
   readonly glyphs: Glyphs;
   /** Started with --read-only. */
   readonly readOnly: boolean;
+  /** Opened by the demo, whose lines are behind it. */
+  readonly inDemo: boolean;
   readonly servers: readonly ServerState[];
   /** An index of `servers`, or all of them together. */
   readonly scope: number | 'all';
@@ -31,7 +33,7 @@ export interface TopState {
   /** What an action brought; stays until the next key. */
   readonly result: Result | undefined;
   /** Set once; whoever runs the screen then leaves. */
-  readonly wants: 'quit' | 'suspend' | 'redraw' | undefined;
+  readonly wants: 'quit' | 'lines' | 'suspend' | 'redraw' | undefined;
   /** Numbers the requests of dialogs, so that an answer finds its own. */
   readonly requests: number;
 }
@@ -157,12 +159,14 @@ export interface StartOptions {
   readonly nowMs: number;
   readonly glyphs: Glyphs;
   readonly readOnly: boolean;
+  readonly inDemo?: boolean;
 }
 
 /** The screen before anything was heard. */
-export function startState({ addresses, ...rest }: StartOptions): TopState {
+export function startState({ addresses, inDemo = false, ...rest }: StartOptions): TopState {
   return {
     ...rest,
+    inDemo,
     servers: addresses.map((address) => ({
       address,
       link: { kind: 'connecting' },

@@ -10,7 +10,7 @@ import { mayAct, NOTHING_LOADED, type TopState, TUNNEL_SORTS, type View, viewOf 
 export function reduceViewKey(state: TopState, key: Key): TopState {
   if (state.table.typing !== undefined) return typeFilter(state, key);
   const view = viewOf(state);
-  const action = actionOf(key, view.kind, mayAct(state));
+  const action = actionOf(key, view.kind, mayAct(state), state.inDemo);
   if (action !== undefined) return act(state, view, action);
   if (view.kind !== 'selection') return state;
   const target = editField(view.target, key);
@@ -87,6 +87,8 @@ function act(state: TopState, view: View, action: Action): TopState {
       return view.kind === 'help' ? back(state) : push(state, { kind: 'help', top: 0 });
     case 'redraw':
       return { ...state, wants: 'redraw' };
+    case 'lines':
+      return { ...state, wants: 'lines' };
     case 'suspend':
       return { ...state, wants: 'suspend' };
     case 'quit':
