@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, afterEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 
 const PROGRAM = ['bin/konnectivity-ts.js', 'demo'];
@@ -14,6 +14,17 @@ describe('demo', () => {
   const temporary = mkdtempSync(join(tmpdir(), 'kts-demo-'));
   const env = { ...process.env, TMPDIR: temporary };
   const left = (): string[] => readdirSync(temporary);
+  const running = new Set<ChildProcess>();
+  // What a test that failed leaves would disturb the others.
+  afterEach(async () => {
+    for (const child of running) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGINT');
+        await once(child, 'exit');
+      }
+    }
+    running.clear();
+  });
   after(() => rmSync(temporary, { recursive: true, force: true }));
 
   interface Running {
@@ -25,6 +36,7 @@ describe('demo', () => {
   /** Starts the demo and resolves when it has printed what runs. */
   async function start(): Promise<Running> {
     const child = spawn(process.execPath, PROGRAM, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    running.add(child);
     let text = '';
     for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
       text += String(chunk);
@@ -117,8 +129,27 @@ describe('demo', () => {
     assert.match(await run(/konnectivity-ts dial/), /^HTTP\/1\.1 200 OK\r\n[\s\S]*through the tunnel/);
     assert.match(await run(/readyz/), /ok/);
     if (existsSync('/usr/bin/curl')) assert.match(await run(/--proxytunnel.*\/$/), /through the tunnel/);
+    assert.match(await run(/konnectivity-ts agents/), /^demo-a +ready .*\n[\s\S]*^demo-c +ready /m);
+    assert.match(await run(/konnectivity-ts select/), /demo-a/);
+    await run(/konnectivity-ts drain/);
+    assert.match(await run(/konnectivity-ts agents/), /^demo-a +drained /m);
+    await run(/konnectivity-ts undrain/);
+    assert.match(await run(/konnectivity-ts top/), /ready +demo-a /);
     child.kill('SIGINT');
     await once(child, 'exit');
+  });
+
+  it('has its admin socket where no command looks by itself', async () => {
+    const { child, text } = await start();
+    const path = /--admin unix:\/\/(\S+)$/m.exec(text)?.[1] ?? '';
+    assert.equal(join(temporary, left()[0] ?? '', 'admin.sock'), path);
+    assert.deepEqual(
+      left().filter((name) => /^konnectivity-ts-\d/.test(name)),
+      [],
+    );
+    child.kill('SIGINT');
+    await once(child, 'exit');
+    assert.deepEqual(left(), []);
   });
 
   it('--story drain tells of a drain under which nothing is lost', async () => {

@@ -20,9 +20,10 @@ export function ownCommand(cwd: string, entry: string): string {
  */
 export function guide(scene: Scene, command: string, healthPort: number, terminal: boolean): string {
   const { unix, tls, target, pki, agents, server, serverLog, adminAddress } = scene;
-  const admin = shellWord(adminAddress);
   const first = [...agents.values()][0];
-  const host = hostOf(first?.id ?? '');
+  const id = first?.id ?? '';
+  const host = hostOf(id);
+  const operate = (words: string): string => `${command} ${words} --admin ${shellWord(adminAddress)}`;
   const url = `http://${host}:${target.port}`;
   const files = [
     `--proxy-cacert ${shellWord(pki.caFile)}`,
@@ -32,8 +33,8 @@ export function guide(scene: Scene, command: string, healthPort: number, termina
   // --noproxy: a no_proxy of the environment would lead around the tunnel.
   const curl = `curl --noproxy '' --proxytunnel -x https://127.0.0.1:${tls.port} ${files.join(' ')}`;
   const processes = [...agents.values()].map(
-    ({ id, pid, healthPort: port }) =>
-      `  agent   ${id}  pid ${pid}, serves ${hostOf(id)} first, health and metrics on http://127.0.0.1:${port}`,
+    ({ id: one, pid, healthPort: port }) =>
+      `  agent   ${one}  pid ${pid}, serves ${hostOf(one)} first, health and metrics on http://127.0.0.1:${port}`,
   );
   return `
 What runs, all on 127.0.0.1 and with certificates of its own:
@@ -41,6 +42,7 @@ What runs, all on 127.0.0.1 and with certificates of its own:
           frontends    ${unix.path}
                        https://127.0.0.1:${tls.port} (client certificate)
           agents       127.0.0.1:${server.agentPort} (client certificate)
+          admin        ${adminAddress}
 ${processes.join('\n')}
   target  an HTTP server on port ${target.port}, asked once a second through the tunnel
 
@@ -50,14 +52,20 @@ Through the Unix socket, each step shown:
 Through mTLS, as any HTTP client can:
   ${curl} ${url}/
 
-Drain an agent under a download (two terminals): it ends whole, and new dials go elsewhere:
+Operate it, in another terminal:
+  ${operate('top')}
+  ${operate('agents -o wide')}
+  ${operate(`select ${host}:${target.port}`)}
+
+Drain an agent under a download (two terminals): it ends whole, new dials go elsewhere, and undrain brings them back:
   ${curl} -o /dev/null '${url}/big?n=30000000&rate=1000000'
+  ${operate(`drain ${id} --reason 'a first try'`)}
+  ${operate(`undrain ${id}`)}
+
+Or let an agent leave by itself, as a cluster does; it comes back after a while:
   kill -TERM ${first?.pid}
 
-Look at what happens, and drain without a signal:
-  ${command} top --admin ${admin}
-  ${command} drain ${first?.id} --admin ${admin}
-  ${command} undrain ${first?.id} --admin ${admin}
+Look at what happens:
   tail -f ${shellWord(serverLog)} ${shellWord(first?.logFile ?? '')}
   curl --noproxy '' 'http://127.0.0.1:${first?.healthPort}/readyz?verbose'
   curl --noproxy '' http://127.0.0.1:${healthPort}/metrics

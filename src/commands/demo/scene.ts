@@ -78,6 +78,7 @@ export async function setScene(signal: AbortSignal): Promise<Scene> {
     const adminPath = join(directory, ADMIN_NAME);
     admin = await openAdminService(
       started,
+      // Never the place where commands look by themselves: that may be a real server's.
       { socket: { kind: 'path', path: adminPath }, auditLog: '', keepsOrders: false },
       log.named('admin'),
     );
