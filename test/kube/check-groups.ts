@@ -1,3 +1,4 @@
+import { drain } from './checks/drain.ts';
 import { exec } from './checks/exec.ts';
 import { faults } from './checks/faults.ts';
 import { leases } from './checks/leases.ts';
@@ -14,6 +15,7 @@ export const checkGroups: Readonly<Record<string, (cluster: Cluster) => void>> =
   'exec and attach: WebSocket and SPDY on both halves, 20 MB out, 8 MiB in and back, exit codes, stderr':
     exec,
   'service, pod and node proxy, port-forward, aggregated API, webhooks': services,
+  'drain: an exec runs on while its agent drains, new ones use the other': drain,
   'load: 500 log requests 50 at a time, 200 x 1 MB 100 at a time': load,
   'tokens: right, other audience, other account, other namespace, garbage, bound to a deleted Pod': tokens,
   'leases: published, renewed, counted, collected, taken along': leases,

@@ -10,6 +10,8 @@ export interface KubectlRun {
 export interface KubectlOptions {
   readonly stdin?: string | Buffer;
   readonly env?: Readonly<Record<string, string>>;
+  /** How long stdin stays open after `stdin` was written to it. */
+  readonly holdMs?: number;
   /** Called with what came so far, and with what interrupts kubectl as Ctrl-C would. */
   readonly onOutput?: (stdout: string, interrupt: () => void) => void;
 }
@@ -20,7 +22,7 @@ export function runKubectl(
   args: readonly string[],
   options: KubectlOptions = {},
 ): Promise<KubectlRun> {
-  const { stdin = '', env, onOutput } = options;
+  const { stdin = '', holdMs = 0, env, onOutput } = options;
   const child = spawn(settings.kubectl, [`--kubeconfig=${kubeconfig}`, ...args], {
     env: { ...process.env, ...env },
   });
@@ -35,7 +37,11 @@ export function runKubectl(
   });
   // It may end before it has read all.
   child.stdin.on('error', () => {});
-  child.stdin.end(stdin);
+  if (holdMs === 0) child.stdin.end(stdin);
+  else {
+    child.stdin.write(stdin);
+    setTimeout(() => child.stdin.end(), holdMs);
+  }
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => resolve({ code, stdout: Buffer.concat(stdout), stderr }));

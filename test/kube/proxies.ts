@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import { join } from 'node:path';
 import type { ClusterPki } from './cluster-pki.ts';
 import { manyAgentFlags, manyServerFlags } from './many-flags.ts';
 import { Program } from './program.ts';
@@ -38,6 +39,11 @@ export class Proxies {
     this.#files = files;
   }
 
+  /** Of our server's admin service. */
+  get adminSocket(): string {
+    return join(this.#files.directory, 'admin.sock');
+  }
+
   get server(): Program {
     if (this.#server === undefined) throw new Error('the server was not started');
     return this.#server;
@@ -68,6 +74,8 @@ export class Proxies {
         : []),
       ...(settings.leases ? ['--enable-lease-controller'] : []),
       ...(settings.tokens || settings.leases ? [`--kubeconfig=${this.#files.serverKubeconfig}`] : []),
+      // Another pair does not know it.
+      ...(this.commands === settings.pair ? [`--admin-socket=${this.adminSocket}`] : []),
       '--server-id=server-1',
       '--server-count=1',
       ...manyServerFlags,
