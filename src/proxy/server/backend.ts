@@ -147,6 +147,11 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
     return this.link.send(packet);
   }
 
+  /** Sends what the agent's own packets cause: one that asks on and does not read loses its stream. */
+  answer(packet: Packet): void {
+    this.#answers.send(packet);
+  }
+
   sendFrame(frame: Buffer): boolean {
     return this.#stream.sendFrame(frame);
   }

@@ -20,6 +20,7 @@ import type { Status } from './packet.ts';
 
 /** A status names the servers of one agent: more than this many is not a fleet but an attack. */
 const MAX_SERVER_IDS = 1000;
+const MAX_SERVER_ID_BYTES = 1024;
 /** The last instant that a Date can hold. */
 const LAST_UNIX_MS = 8.64e15;
 
@@ -48,7 +49,7 @@ export function readOrderChangeField(change: OrderChange, tag: number, end: numb
 
 function readServerId(into: string[], end: number): void {
   if (into.length >= MAX_SERVER_IDS) throw new MalformedPacketError('too many server IDs');
-  into.push(readString(end));
+  into.push(readString(end, MAX_SERVER_ID_BYTES));
 }
 
 function readEndedId(into: string[], end: number): void {

@@ -9,8 +9,8 @@ const TOGETHER_MS = 5_000;
 export interface ConditionsOfAgent {
   /** Worst first. */
   readonly conditions: readonly Condition[];
-  /** When time alone would make others, on the wall clock. */
-  readonly changesAtUnixMs: number | undefined;
+  /** When time alone would make others, on performance.now()'s clock. */
+  readonly changesAtMs: number | undefined;
 }
 
 export function conditionsOfAgent(
@@ -18,35 +18,32 @@ export function conditionsOfAgent(
   streams: readonly Backend[],
   order: DrainOrder | undefined,
   pausedTunnels: number,
-  unixMs: number,
+  monoMs: number,
 ): ConditionsOfAgent {
-  const duplicateAtUnixMs = duplicateFrom(streams);
+  const duplicateAtMs = duplicateFrom(server, streams);
   const found: Record<Condition, boolean> = {
     overdue: order?.overdue === true,
     late: streams.some((backend) => server.backends.isLate(backend)),
     unresponsive: streams.some((backend) => server.backends.isUnresponsive(backend)),
     slow: pausedTunnels > 0,
-    duplicate: duplicateAtUnixMs !== undefined && duplicateAtUnixMs <= unixMs,
+    duplicate: duplicateAtMs !== undefined && duplicateAtMs <= monoMs,
     partial: streams.some((backend) => isPartial(backend, server.options.serverCount)),
   };
   return {
     conditions: CONDITIONS.filter((condition) => found[condition]),
-    changesAtUnixMs:
-      duplicateAtUnixMs !== undefined && duplicateAtUnixMs > unixMs ? duplicateAtUnixMs : undefined,
+    changesAtMs: duplicateAtMs !== undefined && duplicateAtMs > monoMs ? duplicateAtMs : undefined,
   };
 }
 
-/** Since when two streams that do not belong to one process are alive together for too long. */
-function duplicateFrom(streams: readonly Backend[]): number | undefined {
-  let from: number | undefined;
-  for (const [index, older] of streams.entries()) {
-    for (const younger of streams.slice(index + 1)) {
-      if (older.instance === younger.instance && hostOf(older.remote) === hostOf(younger.remote)) continue;
-      const since = Math.max(older.connectedAtMs, younger.connectedAtMs) + TOGETHER_MS;
-      from = Math.min(from ?? since, since);
-    }
-  }
-  return from;
+/** When two streams that do not belong to one process will have been alive together for too long. */
+function duplicateFrom({ backends }: ProxyServer, streams: readonly Backend[]): number | undefined {
+  // In the order in which they came: the first that is not of the oldest's process is the first of a pair.
+  const [oldest, ...others] = streams;
+  const stranger = others.find(
+    (other) => other.instance !== oldest?.instance || hostOf(other.remote) !== hostOf(oldest?.remote ?? ''),
+  );
+  const sinceMs = stranger === undefined ? undefined : backends.registry.stateOf(stranger)?.registeredAtMs;
+  return sinceMs === undefined ? undefined : sinceMs + TOGETHER_MS;
 }
 
 function hostOf(remote: string): string {

@@ -28,13 +28,7 @@ export function viewOfAgent(server: ProxyServer, agentId: string, at: Moment): A
   const order = drain.orderOf(agentId);
   const leavingSince = drain.leavingSinceUnixMs(agentId);
   const load = loadOf(streams, at);
-  const { conditions, changesAtUnixMs } = conditionsOfAgent(
-    server,
-    streams,
-    order,
-    load.pausedTunnels,
-    at.unixMs,
-  );
+  const fromConditions = conditionsOfAgent(server, streams, order, load.pausedTunnels, at.monoMs);
   const seen = drain.sightings.of(agentId);
   const newest = streams.at(-1);
   const replacements = othersReady(backends.registry, agentId);
@@ -47,7 +41,7 @@ export function viewOfAgent(server: ProxyServer, agentId: string, at: Moment): A
   const agent: Agent = {
     id: agentId,
     state,
-    conditions,
+    conditions: fromConditions.conditions,
     ...sourceOf(streams, order !== undefined, state),
     ...(order === undefined ? {} : { order: shownOrder(order) }),
     ...(leavingSince === undefined ? {} : { leavingSince: new Date(leavingSince) }),
@@ -69,9 +63,7 @@ export function viewOfAgent(server: ProxyServer, agentId: string, at: Moment): A
     ...(roundTripMs === undefined ? {} : { roundTripSeconds: roundTripMs / 1000 }),
     replacements,
   };
-  const conditionChangesAtMs =
-    changesAtUnixMs === undefined ? undefined : at.monoMs + (changesAtUnixMs - at.unixMs);
-  return { agent, changesAtMs: earlier(changesAtMs, conditionChangesAtMs) };
+  return { agent, changesAtMs: earlier(changesAtMs, fromConditions.changesAtMs) };
 }
 
 /** The part of an agent whose changes alone are not worth a message. */

@@ -5,11 +5,14 @@ import type { Agent, AgentState } from '../model/agent.ts';
 import { viewOfAgent, withoutTrifles } from './agent-view.ts';
 import { knownAgents } from './known-agents.ts';
 import { othersReady } from './others-ready.ts';
+import type { Sampler } from './sampler.ts';
 import { type Moment, now } from './shown-tunnel.ts';
 
 const AGENT = messageTable('Agent');
 /** Agents that are gone for an hour are forgotten: looked for so often. */
 const SWEEP_MS = 10_000;
+/** Watchers look when they like: what changed meanwhile is looked at no more often than this. */
+const LOOK_MS = 20;
 
 /** One that is told which agents changed, and asks for them when it can send. */
 export interface BoardWatcher {
@@ -21,6 +24,8 @@ interface Entry {
   /** Its bytes without what changes all the time: equal ones are no change. */
   stable: Buffer;
   whole: Encoded;
+  /** With the rates of a sample. */
+  rated: { readonly sample: number; readonly whole: Encoded } | undefined;
 }
 
 /**
@@ -31,10 +36,12 @@ export class AgentsBoard {
   readonly #server: ProxyServer;
   readonly #entries = new Map<string, Entry>();
   readonly #watchers = new Set<BoardWatcher>();
+  readonly #counts: Record<AgentState, number> = { ready: 0, draining: 0, drained: 0, gone: 0 };
   /** When time alone changes an agent. */
   readonly #changesAtMs = new Map<string, number>();
   #revision = 0;
   #sweptAtMs = 0;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(server: ProxyServer) {
     this.#server = server;
@@ -55,12 +62,14 @@ export class AgentsBoard {
       this.#server.changes.start();
       const at = now();
       for (const agentId of knownAgents(this.#server)) this.#look(agentId, at);
-    } else this.refresh();
+      this.#lookedAtMs = at.monoMs;
+    } else this.#refresh(now());
     this.#watchers.add(watcher);
     return () => {
       if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return;
       this.#server.changes.stop();
       this.#entries.clear();
+      for (const state of Object.keys(this.#counts) as AgentState[]) this.#counts[state] = 0;
       this.#changesAtMs.clear();
     };
   }
@@ -74,15 +83,35 @@ export class AgentsBoard {
     return this.#entries.get(agentId)?.whole;
   }
 
-  countByState(): Record<AgentState, number> {
-    const counts: Record<AgentState, number> = { ready: 0, draining: 0, drained: 0, gone: 0 };
-    for (const { agent } of this.#entries.values()) counts[agent.state]++;
-    return counts;
+  /**
+   * The same with its rates, and all else as it was when they were sampled or the agent changed: made once for all
+   * watchers.
+   */
+  rated(agentId: string, sampler: Sampler): Encoded | undefined {
+    const entry = this.#entries.get(agentId);
+    if (entry === undefined) return undefined;
+    const { samples: sample } = sampler;
+    if (entry.rated?.sample !== sample) {
+      const view = viewOfAgent(this.#server, agentId, now());
+      if (view === undefined) return entry.whole;
+      const agent: Agent = { ...view.agent, rates: sampler.rates(agentId) };
+      entry.rated = { sample, whole: new Encoded(encodeMessage(AGENT, agent)) };
+    }
+    return entry.rated.whole;
   }
 
-  /** Looks at what changed since the last look. */
+  countByState(): Record<AgentState, number> {
+    return { ...this.#counts };
+  }
+
+  /** Looks at what changed since the last look, unless that was this instant. */
   refresh(): void {
     const at = now();
+    if (at.monoMs - this.#lookedAtMs >= LOOK_MS) this.#refresh(at);
+  }
+
+  #refresh(at: Moment): void {
+    this.#lookedAtMs = at.monoMs;
     const { agentIds, readiness } = this.#server.changes.take();
     for (const agentId of agentIds) this.#look(agentId, at);
     for (const [agentId, changesAtMs] of this.#changesAtMs) {
@@ -111,14 +140,19 @@ export class AgentsBoard {
     const view = viewOfAgent(this.#server, agentId, at);
     const before = this.#entries.get(agentId);
     if (view === undefined) {
-      if (this.#entries.delete(agentId)) this.#tell(agentId);
+      if (before === undefined) return;
+      this.#counts[before.agent.state]--;
+      this.#entries.delete(agentId);
+      this.#tell(agentId);
       return;
     }
     if (view.changesAtMs !== undefined) this.#changesAtMs.set(agentId, view.changesAtMs);
     const stable = encodeMessage(AGENT, withoutTrifles(view.agent));
     if (before?.stable.equals(stable)) return;
     const whole = new Encoded(encodeMessage(AGENT, view.agent));
-    this.#entries.set(agentId, { agent: view.agent, stable, whole });
+    if (before !== undefined) this.#counts[before.agent.state]--;
+    this.#counts[view.agent.state]++;
+    this.#entries.set(agentId, { agent: view.agent, stable, whole, rated: undefined });
     this.#tell(agentId);
   }
 

@@ -1,7 +1,7 @@
 import { openSync, write } from 'node:fs';
 import type { Log } from '../../ops/log.ts';
 import { LogFile } from '../../ops/log-file.ts';
-import { oneLine } from '../../ops/safe-text.ts';
+import { cut, oneLine } from '../../ops/safe-text.ts';
 import type { Caller } from './caller.ts';
 
 /** A change that was asked for by the admin API, and what became of it. */
@@ -18,11 +18,20 @@ export interface AuditEntry {
   readonly message: string;
 }
 
+/** What changed nothing can be asked for as often as one likes, by viewers too: no more of it within a minute. */
+const MOST_WITHOUT_CHANGE = 200;
+const MINUTE_MS = 60_000;
+const MOST_ACTOR_CHARACTERS = 1_024;
+const MOST_REQUEST_CHARACTERS = 2_000;
+
 /** Writes each change once: to the log, and as a line of JSON to a file where one is wanted. */
 export class Audit {
   readonly #log: Log;
   readonly #file: LogFile | undefined;
   #closed: Promise<void> | undefined;
+  #minuteBeganMs = Number.NEGATIVE_INFINITY;
+  #withoutChange = 0;
+  #unrecorded = 0;
 
   /** @param path of --audit-log; empty for none. @throws Fault `log-file-unwritable` */
   constructor(log: Log, path = '') {
@@ -31,7 +40,15 @@ export class Audit {
   }
 
   add(entry: AuditEntry): void {
-    const { method, actor, actorClaimed, caller, request, result, message } = entry;
+    if (!this.#takes(entry)) {
+      this.#unrecorded++;
+      return;
+    }
+    const { method, actorClaimed, caller, result, message } = entry;
+    const actor = cut(entry.actor, MOST_ACTOR_CHARACTERS);
+    const request = this.#shown(entry);
+    const unrecorded = this.#unrecorded === 0 ? {} : { unrecorded: this.#unrecorded };
+    this.#unrecorded = 0;
     this.#log.info(0, 'Admin change', {
       method,
       actor: actor === '' ? 'unknown' : oneLine(actor, 200),
@@ -40,6 +57,7 @@ export class Audit {
       result,
       ...(message === '' ? {} : { message: oneLine(message, 500) }),
       request: oneLine(JSON.stringify(request), 500),
+      ...unrecorded,
     });
     this.#file?.write(
       `${JSON.stringify({
@@ -52,8 +70,26 @@ export class Audit {
         result,
         ...(message === '' ? {} : { message }),
         request,
+        ...unrecorded,
       })}\n`,
     );
+  }
+
+  #takes({ result }: AuditEntry): boolean {
+    if (result === 'done') return true;
+    const nowMs = performance.now();
+    if (nowMs - this.#minuteBeganMs >= MINUTE_MS) {
+      this.#minuteBeganMs = nowMs;
+      this.#withoutChange = 0;
+    }
+    return ++this.#withoutChange <= MOST_WITHOUT_CHANGE;
+  }
+
+  /** Whole where it changed something. */
+  #shown({ request, result }: AuditEntry): object | string {
+    if (result === 'done') return request;
+    const text = JSON.stringify(request);
+    return text.length <= MOST_REQUEST_CHARACTERS ? request : cut(text, MOST_REQUEST_CHARACTERS);
   }
 
   /** Lets the disk take what waits. */

@@ -1,5 +1,5 @@
 import { Fault } from '../../ops/fault.ts';
-import type { DrainOutcome, UndrainOutcome } from '../../server/drain/drain-command.ts';
+import { checkActor, type DrainOutcome, type UndrainOutcome } from '../../server/drain/drain-command.ts';
 import type { ProxyServer } from '../../server/proxy-server.ts';
 import type { Agent, DrainResult, UndrainResult } from '../model/agent.ts';
 import type { DrainRequest } from '../model/order.ts';
@@ -27,25 +27,40 @@ export function changeHandlers(
 ): Pick<AdminHandlers, 'Drain' | 'Undrain' | 'CloseTunnel'> {
   return {
     Drain: (request, context) =>
-      audited(audit, 'Drain', request, context, (actor) => {
-        checkCount(request.agentIds);
-        checkCount(request.assumeDrained ?? []);
-        const outcomes = server.drain.drain({ ...drainCommand(request), ...actor });
-        return { answer: { results: outcomes.map((one) => drainResult(server, one)) }, changes: outcomes };
-      }),
+      durably(
+        server,
+        audited(audit, 'Drain', request, context, (actor) => {
+          checkCount(request.agentIds);
+          checkCount(request.assumeDrained ?? []);
+          const outcomes = server.drain.drain({ ...drainCommand(request), ...actor });
+          return { answer: outcomes.map((one) => drainResult(server, one)), changes: outcomes };
+        }),
+      ),
     Undrain: (request, context) =>
-      audited(audit, 'Undrain', request, context, (actor) => {
-        checkCount(request.agentIds);
-        const { agentIds, validateOnly = false } = request;
-        const outcomes = server.drain.undrain({ agentIds, validateOnly, ...actor });
-        return { answer: { results: outcomes.map((one) => undrainResult(server, one)) }, changes: outcomes };
-      }),
+      durably(
+        server,
+        audited(audit, 'Undrain', request, context, (actor) => {
+          checkCount(request.agentIds);
+          const { agentIds, validateOnly = false } = request;
+          const outcomes = server.drain.undrain({ agentIds, validateOnly, ...actor });
+          return { answer: outcomes.map((one) => undrainResult(server, one)), changes: outcomes };
+        }),
+      ),
     CloseTunnel: (request, context) =>
       audited(audit, 'CloseTunnel', request, context, (actor) => ({
         answer: { tunnel: closeTunnel(server, request, actor.actor) },
         changes: [{ change: 'closed' }],
       })),
   };
+}
+
+/** Says that it is done only when a restart of this server would not undo it, or else that it might. */
+async function durably<Result extends { readonly notes: readonly string[] }>(
+  server: ProxyServer,
+  results: readonly Result[],
+): Promise<{ results: Result[] }> {
+  const notes = await server.drain.durable();
+  return { results: results.map((one) => ({ ...one, notes: [...one.notes, ...notes] })) };
 }
 
 interface Actor {
@@ -80,6 +95,7 @@ function audited<Answer>(
         'use a client certificate whose organisation (O) is konnectivity-ts:operators',
       );
     }
+    checkActor(actor.actor);
     const { answer, changes } = act(actor);
     const changed = changes.some(({ change }) => change !== 'unchanged');
     const result = validateOnly ? 'validated' : changed ? 'done' : 'unchanged';

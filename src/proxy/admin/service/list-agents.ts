@@ -1,36 +1,47 @@
 import type { ProxyServer } from '../../server/proxy-server.ts';
+import { Encoded, encodeMessage } from '../messages/encode-message.ts';
 import type { AdminMethods } from '../messages/message-types.ts';
-import type { Agent } from '../model/agent.ts';
+import { messageTable } from '../messages/table.ts';
 import { viewOfAgent } from './agent-view.ts';
 import { knownAgents, sortedIds } from './known-agents.ts';
 import { badRequest, pageSize, quoted } from './requests.ts';
 import type { Sampler } from './sampler.ts';
 import { now } from './shown-tunnel.ts';
 
+const AGENT = messageTable('Agent');
 const MOST_AGENTS = 1_000;
+/** Of a page: what agents say of themselves can be long. */
+const MOST_BYTES = 1024 * 1024;
 const MOST_TOKEN_CHARACTERS = 4_096;
 
-/** A page of agents in the order of their IDs. Its token is the last ID. @throws Fault `admin-bad-request` */
+/** A page of agents in the order of their IDs, of as many as fit. Its token is the last ID. @throws Fault `admin-bad-request` */
 export function listAgents(
   server: ProxyServer,
   sampler: Sampler,
   request: AdminMethods['ListAgents']['request'],
-): { readonly agents: readonly Agent[]; readonly nextPageToken: string } {
+): { readonly agents: readonly Encoded[]; readonly nextPageToken: string } {
   const size = pageSize(request.pageSize ?? 0, MOST_AGENTS, MOST_AGENTS);
   const after = readToken(request.pageToken ?? '');
   const ratesFor = new Set(request.ratesFor);
   const ids = sortedIds([...knownAgents(server)].filter((agentId) => agentId > after));
   const at = now();
-  const page = ids.slice(0, size);
-  const agents = page.flatMap((agentId) => {
+  const agents: Encoded[] = [];
+  let last = '';
+  let bytes = 0;
+  for (const agentId of ids) {
     const view = viewOfAgent(server, agentId, at);
-    if (view === undefined) return [];
-    return ratesFor.has(agentId) ? { ...view.agent, rates: sampler.rates(agentId) } : view.agent;
-  });
-  const last = page.at(-1);
-  const nextPageToken =
-    ids.length > size && last !== undefined ? Buffer.from(last).toString('base64url') : '';
-  return { agents, nextPageToken };
+    if (view === undefined) continue;
+    const { agent } = view;
+    const shown = ratesFor.has(agentId) ? { ...agent, rates: sampler.rates(agentId) } : agent;
+    const encoded = new Encoded(encodeMessage(AGENT, shown));
+    bytes += encoded.bytes.length;
+    if (agents.length === size || (bytes > MOST_BYTES && agents.length > 0)) {
+      return { agents, nextPageToken: Buffer.from(last).toString('base64url') };
+    }
+    agents.push(encoded);
+    last = agentId;
+  }
+  return { agents, nextPageToken: '' };
 }
 
 function readToken(token: string): string {

@@ -1,16 +1,18 @@
 import type { ProxyServer } from '../../server/proxy-server.ts';
 import type { AgentDetails } from '../model/agent.ts';
+import type { ServerInfo } from '../model/server-info.ts';
 import type { AdminHandlers } from './admin-handlers.ts';
 import { viewOfAgent } from './agent-view.ts';
 import { AgentsBoard } from './agents-board.ts';
 import type { Audit } from './audit.ts';
+import type { Caller } from './caller.ts';
 import { changeHandlers } from './change-handlers.ts';
 import { listAgents } from './list-agents.ts';
 import { endedTunnels, listTunnels } from './list-tunnels.ts';
 import { notFound, quoted } from './requests.ts';
 import type { Sampler } from './sampler.ts';
 import { select } from './select.ts';
-import { type ServerInfoParts, serverInfo } from './server-info.ts';
+import { type ServerInfoParts, serverInfo, shownCaller } from './server-info.ts';
 import { shownOrder } from './shown-order.ts';
 import { now, shownTunnel } from './shown-tunnel.ts';
 import { watchAgents } from './watch-agents.ts';
@@ -19,6 +21,8 @@ import { shownEvent, watchEvents } from './watch-events.ts';
 const MOST_TUNNELS = 100;
 const MOST_ENDED = 10;
 const MOST_EVENTS = 20;
+/** How old what watchers are told of the server may be. */
+const INFO_MS = 20;
 
 /** What the handlers of one server share. */
 export interface HandlerParts extends ServerInfoParts {
@@ -32,13 +36,13 @@ export function makeHandlers(parts: HandlerParts): {
 } {
   const { server, sampler, epoch } = parts;
   const board = new AgentsBoard(server);
+  const info = sharedInfo(parts, board);
   const origin = { serverId: server.options.serverId, epoch };
   const handlers: AdminHandlers = {
     GetServer: (_, { caller }) => serverInfo(parts, caller),
     ListAgents: (request) => ({ ...listAgents(server, sampler, request), revision: board.revision, epoch }),
     WatchAgents: (request, { caller, signal }) => {
-      const info = () => serverInfo(parts, caller, board.countByState());
-      return watchAgents({ server, board, sampler, epoch, info }, request, signal);
+      return watchAgents({ board, sampler, epoch, info: () => info(caller) }, request, signal);
     },
     GetAgent: ({ id }) => agentDetails(server, sampler, id, origin),
     ListOrders: () => ({
@@ -53,6 +57,20 @@ export function makeHandlers(parts: HandlerParts): {
     ...changeHandlers(server, parts.audit),
   };
   return { handlers, board };
+}
+
+/** The server for watchers, which ask for it all the time: made once for all that do within a moment. */
+function sharedInfo(parts: HandlerParts, board: AgentsBoard): (caller: Caller) => ServerInfo {
+  let last: ServerInfo | undefined;
+  let madeAtMs = 0;
+  return (caller) => {
+    const nowMs = performance.now();
+    if (last === undefined || nowMs - madeAtMs >= INFO_MS) {
+      madeAtMs = nowMs;
+      last = serverInfo(parts, caller, board.countByState());
+    }
+    return { ...last, caller: shownCaller(caller) };
+  };
 }
 
 function agentDetails(

@@ -20,6 +20,7 @@ export class Sampler {
   #counts = new Map<string, Counted>();
   #rates = new Map<string, Rates>();
   #total: Rates = NO_RATES;
+  #samples = 0;
   #dials = 0;
   /** Agents with a tunnel that is paused for long. */
   #slow = new Set<string>();
@@ -38,6 +39,11 @@ export class Sampler {
     return this.#rates.get(agentId) ?? NO_RATES;
   }
 
+  /** How many there were so far: rates change with it alone. */
+  get samples(): number {
+    return this.#samples;
+  }
+
   get total(): Rates {
     return this.#total;
   }
@@ -50,6 +56,7 @@ export class Sampler {
     const nowMs = performance.now();
     const seconds = Math.max(0.001, (nowMs - this.#lastMs) / 1000);
     this.#lastMs = nowMs;
+    this.#samples++;
     const counts = new Map<string, Counted>();
     const slow = new Set<string>();
     for (const backend of this.#server.backends.all()) {

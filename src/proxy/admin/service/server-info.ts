@@ -48,9 +48,13 @@ export function serverInfo(
     },
     ...(dialP99Seconds === undefined ? {} : { dialP99Seconds }),
     ...(expiry === undefined ? {} : { nextCertificateExpiry: expiry }),
-    caller: { name: caller.name, role: caller.role === 'viewer' ? 'viewer' : 'operator' },
+    caller: shownCaller(caller),
     keepsOrders,
   };
+}
+
+export function shownCaller({ name, role }: Caller): ServerInfo['caller'] {
+  return { name, role: role === 'viewer' ? 'viewer' : 'operator' };
 }
 
 function countStates(server: ProxyServer): Record<AgentState, number> {

@@ -1,27 +1,21 @@
-import type { ProxyServer } from '../../server/proxy-server.ts';
-import { Encoded, encodeMessage } from '../messages/encode-message.ts';
+import type { Encoded } from '../messages/encode-message.ts';
 import type { AdminMethods } from '../messages/message-types.ts';
-import { messageTable } from '../messages/table.ts';
-import type { Agent } from '../model/agent.ts';
 import type { ServerInfo } from '../model/server-info.ts';
-import { viewOfAgent } from './agent-view.ts';
 import type { AgentsBoard } from './agents-board.ts';
 import { sortedIds } from './known-agents.ts';
 import { badRequest } from './requests.ts';
 import type { Sampler } from './sampler.ts';
-import { now } from './shown-tunnel.ts';
 
 type Request = AdminMethods['WatchAgents']['request'];
 type Change = AdminMethods['WatchAgents']['response'];
 
-/** Agents in one message: some 200 KiB. */
+/** In one message: most agents take some 400 bytes, but what they say of themselves can be long. */
 const AGENTS_PER_MESSAGE = 500;
+const BYTES_PER_MESSAGE = 1024 * 1024;
 const MOST_NAMED = 500;
-const AGENT = messageTable('Agent');
 
 /** What the watches of one server share. */
 export interface WatchParts {
-  readonly server: ProxyServer;
   readonly board: AgentsBoard;
   readonly sampler: Sampler;
   readonly epoch: string;
@@ -51,21 +45,19 @@ export async function* watchAgents(
   });
   try {
     const ids = sortedIds([...board.ids()].filter((agentId) => only === undefined || only.has(agentId)));
+    let sample = parts.sampler.samples;
     let from = 0;
     do {
-      const page = ids.slice(from, from + AGENTS_PER_MESSAGE);
-      from += page.length;
+      // What is sent is up to date now: only what changes from here on is sent again.
+      const page = nextPage(parts, ids, from, changed, ratesFor);
+      from = page.next;
       const snapshotComplete = from >= ids.length;
       yield {
         snapshot: true,
         snapshotComplete,
         epoch,
         revision: board.revision,
-        // What was sent is up to date now: only what changes from here on is sent again.
-        changed: page.flatMap((agentId) => {
-          changed.delete(agentId);
-          return encodedAgent(parts, agentId, ratesFor) ?? [];
-        }),
+        changed: page.agents,
         removed: [],
         ...(snapshotComplete ? { server: parts.info() } : {}),
       };
@@ -74,46 +66,57 @@ export async function* watchAgents(
       await pause(intervalMs, signal);
       if (signal.aborted) return;
       board.refresh();
-      yield* delta(parts, changed, ratesFor);
+      const { samples } = parts.sampler;
+      yield* delta(parts, changed, ratesFor, samples === sample ? [] : ratesFor);
+      sample = samples;
     }
   } finally {
     leave();
   }
 }
 
-function* delta(parts: WatchParts, changed: Set<string>, ratesFor: ReadonlySet<string>): Generator<Change> {
+/** @param sampled agents whose rates are new */
+function* delta(
+  parts: WatchParts,
+  changed: Set<string>,
+  ratesFor: ReadonlySet<string>,
+  sampled: Iterable<string>,
+): Generator<Change> {
   const { board, epoch } = parts;
   const ids = [
-    ...new Set([...changed, ...[...ratesFor].filter((agentId) => board.encoded(agentId) !== undefined)]),
+    ...new Set([...changed, ...[...sampled].filter((agentId) => board.encoded(agentId) !== undefined)]),
   ];
   changed.clear();
   let from = 0;
   do {
-    const agents: Encoded[] = [];
-    const removed: string[] = [];
-    for (const agentId of ids.slice(from, from + AGENTS_PER_MESSAGE)) {
-      changed.delete(agentId);
-      const agent = encodedAgent(parts, agentId, ratesFor);
-      if (agent === undefined) removed.push(agentId);
-      else agents.push(agent);
-    }
-    from += AGENTS_PER_MESSAGE;
+    const { agents, removed, next } = nextPage(parts, ids, from, changed, ratesFor);
+    from = next;
     const base = { snapshot: false, snapshotComplete: false, epoch, revision: board.revision };
     yield { ...base, changed: agents, removed, ...(from < ids.length ? {} : { server: parts.info() }) };
   } while (from < ids.length);
 }
 
-/** With rates where they are wanted; those are fresh each time, and so is the rest then. */
-function encodedAgent(
-  { server, board, sampler }: WatchParts,
-  agentId: string,
+/** The agents from `from` on that fit into one message, one at least; they are no changes any more. */
+function nextPage(
+  { board, sampler }: WatchParts,
+  ids: readonly string[],
+  from: number,
+  changed: Set<string>,
   ratesFor: ReadonlySet<string>,
-): Encoded | undefined {
-  if (!ratesFor.has(agentId)) return board.encoded(agentId);
-  const view = viewOfAgent(server, agentId, now());
-  if (view === undefined) return undefined;
-  const agent: Agent = { ...view.agent, rates: sampler.rates(agentId) };
-  return new Encoded(encodeMessage(AGENT, agent));
+): { readonly agents: Encoded[]; readonly removed: string[]; readonly next: number } {
+  const agents: Encoded[] = [];
+  const removed: string[] = [];
+  let next = from;
+  for (let bytes = 0; next < ids.length && next - from < AGENTS_PER_MESSAGE; next++) {
+    const agentId = ids[next] as string;
+    const agent = ratesFor.has(agentId) ? board.rated(agentId, sampler) : board.encoded(agentId);
+    bytes += agent?.bytes.length ?? agentId.length;
+    if (bytes > BYTES_PER_MESSAGE && next > from) break;
+    changed.delete(agentId);
+    if (agent === undefined) removed.push(agentId);
+    else agents.push(agent);
+  }
+  return { agents, removed, next };
 }
 
 function checkInterval(seconds: number): number {

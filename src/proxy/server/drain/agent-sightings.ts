@@ -62,10 +62,17 @@ export class AgentSightings {
   readonly #records = new Map<string, Record>();
   /** Those that are gone, in the order in which they went. */
   readonly #gone = new Set<string>();
+  readonly #onForgotten: (agentId: string) => void;
 
-  constructor(clock: Clock, bounds: SightingBounds = defaultSightingBounds) {
+  /** @param onForgotten told of each ID that is forgotten, for whatever reason */
+  constructor(
+    clock: Clock,
+    bounds: SightingBounds = defaultSightingBounds,
+    onForgotten: (agentId: string) => void = () => {},
+  ) {
     this.#clock = clock;
     this.#bounds = bounds;
+    this.#onForgotten = onForgotten;
   }
 
   has(agentId: string): boolean {
@@ -143,6 +150,7 @@ export class AgentSightings {
   #forget(agentId: string): void {
     this.#gone.delete(agentId);
     this.#records.delete(agentId);
+    this.#onForgotten(agentId);
   }
 
   #counted(times: readonly number[], now: number): number[] {

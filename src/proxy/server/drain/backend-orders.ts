@@ -34,7 +34,7 @@ export class BackendOrders implements OrderStream {
 
   sendOrder(order: Order): void {
     const { id, version, actor, actorClaimed, reason, sinceUnixMs, deadline } = order;
-    this.#backend.send(
+    this.#backend.answer(
       placeOrder({
         id,
         version,
@@ -51,7 +51,7 @@ export class BackendOrders implements OrderStream {
 
   sendEnds(ids: readonly string[], by: Actor): void {
     for (let from = 0; from < ids.length; from += MOST_ENDED_ORDERS) {
-      this.#backend.send(endOrders(ids.slice(from, from + MOST_ENDED_ORDERS), by.name, by.claimed));
+      this.#backend.answer(endOrders(ids.slice(from, from + MOST_ENDED_ORDERS), by.name, by.claimed));
     }
   }
 

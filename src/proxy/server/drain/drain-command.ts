@@ -1,4 +1,5 @@
 import { Fault } from '../../ops/fault.ts';
+import { cut } from '../../ops/safe-text.ts';
 import type { Order } from './order.ts';
 
 /** An order as it is shown. */
@@ -77,16 +78,24 @@ const ORDER_ID = /^[A-Za-z0-9_-]{1,64}$/;
 export function checkCommand(command: DrainCommand): void {
   if (command.agentIds.length === 0) throw bad('no agent is named', 'name one at least');
   checkText('the reason', command.reason ?? '');
-  checkText('the actor', command.actor);
+  checkActor(command.actor);
   const { deadlineMs } = command;
   if (deadlineMs !== undefined && !(deadlineMs >= 0 && deadlineMs <= MOST_DEADLINE_MS)) {
     throw bad(`a deadline of ${deadlineMs / 1000} s is none`, 'give 0 (none) to 366 days from now');
   }
   for (const id of command.orderIds?.values() ?? []) {
     if (!ORDER_ID.test(id)) {
-      throw bad(`${JSON.stringify(id)} is no ID of an order`, 'give 1 to 64 letters, digits, _ and -');
+      throw bad(
+        `${JSON.stringify(cut(id, 100))} is no ID of an order`,
+        'give 1 to 64 letters, digits, _ and -',
+      );
     }
   }
+}
+
+/** @throws Fault `bad-order` on a name that is too long */
+export function checkActor(actor: string): void {
+  checkText('the actor', actor);
 }
 
 /** For people and the wire. */

@@ -1,13 +1,15 @@
 import { type Clock, systemClock } from '../../ops/clock.ts';
 import { Fault } from '../../ops/fault.ts';
 import type { Log } from '../../ops/log.ts';
+import { oneLine } from '../../ops/safe-text.ts';
 import type { Status } from '../../wire/packet.ts';
 import type { Backend } from '../backend.ts';
 import type { StreamRegistry } from '../selection/stream-registry.ts';
-import { AgentSightings } from './agent-sightings.ts';
+import { AgentSightings, defaultSightingBounds, type SightingBounds } from './agent-sightings.ts';
 import { Deadlines } from './deadlines.ts';
 import {
   bad,
+  checkActor,
   checkCommand,
   type DrainCommand,
   type DrainOrder,
@@ -46,6 +48,9 @@ export interface DrainBounds {
   /** Between two writes to the state directory, and after one that failed. */
   readonly writePauseMs: number;
   readonly writeRetryMs: number;
+  /** How long an answer to an operator waits for the state directory. */
+  readonly durableMs: number;
+  readonly sightings: SightingBounds;
 }
 
 export const defaultDrainBounds: DrainBounds = {
@@ -56,6 +61,8 @@ export const defaultDrainBounds: DrainBounds = {
   sweepMs: 60_000,
   writePauseMs: 20,
   writeRetryMs: 5_000,
+  durableMs: 2_000,
+  sightings: defaultSightingBounds,
 };
 
 /** What it is made of. */
@@ -98,7 +105,9 @@ export class DrainControl {
     this.#registry = options.registry;
     this.#clock = options.clock ?? systemClock;
     this.#bounds = options.bounds ?? defaultDrainBounds;
-    this.sightings = new AgentSightings(this.#clock);
+    this.sightings = new AgentSightings(this.#clock, this.#bounds.sightings, (agentId) =>
+      this.#ledger.forgetRelayed(agentId),
+    );
     this.#deadlines = new Deadlines(this.#clock, (agentId) => this.#overdue(agentId));
     this.#reporter = new DrainReporter({
       log: options.log,
@@ -146,11 +155,18 @@ export class DrainControl {
   }
 
   /**
-   * Resolves when what was decided so far would survive a restart of this server, or could not be written. Never rejects.
+   * Resolves when what was decided so far would survive a restart of this server, could not be written, or waits for
+   * the disk for too long. Never rejects.
    * @returns notes for the operator
    */
   async durable(): Promise<readonly string[]> {
-    const note = await this.#keeper?.durable();
+    if (this.#keeper === undefined) return [];
+    const late = new AbortController();
+    const slow = this.#clock
+      .wait(this.#bounds.durableMs, late.signal)
+      .then(() => 'not in the state directory yet: its disk is slow, and a restart now would lose it');
+    const note = await Promise.race([this.#keeper.durable(), slow]);
+    late.abort();
     return note === undefined ? [] : [note];
   }
 
@@ -194,6 +210,7 @@ export class DrainControl {
    * @throws Fault `agent-unknown`, or `undrain-refused` for an agent of ours that is shutting down
    */
   undrain(command: UndrainCommand): UndrainOutcome[] {
+    checkActor(command.actor);
     const agentIds = [...new Set(command.agentIds)];
     this.#checkKnown(agentIds);
     const outcomes = agentIds.map((agentId) => this.#undrainOutcome(agentId));
@@ -327,7 +344,7 @@ export class DrainControl {
       await this.#clock.wait(this.#bounds.sweepMs, signal);
       if (signal.aborted) return;
       for (const agentId of this.#gone.longerThan(this.#bounds.goneMs)) this.#ledger.expire(agentId);
-      for (const agentId of this.sightings.expire()) this.#ledger.forgetRelayed(agentId);
+      this.sightings.expire();
       if (this.#ledger.ended.expire(this.#clock.wallMs()) > 0) this.#keeper?.changed();
     }
   }
@@ -349,7 +366,10 @@ export class DrainControl {
   #checkKnown(agentIds: readonly string[]): void {
     const unknown = agentIds.filter((agentId) => !this.known(agentId));
     if (unknown.length === 0) return;
-    const named = unknown.slice(0, MOST_NAMED).join(', ');
+    const named = unknown
+      .slice(0, MOST_NAMED)
+      .map((agentId) => oneLine(agentId, MOST_SHOWN_CHARACTERS))
+      .join(', ');
     const more = unknown.length > MOST_NAMED ? ` and ${unknown.length - MOST_NAMED} more` : '';
     throw new Fault(
       'agent-unknown',
@@ -452,6 +472,9 @@ export class DrainControl {
     return { monoMs: this.#clock.monoMs(), unixMs: this.#clock.wallMs() };
   }
 }
+
+/** Of an agent ID that nobody has, in a text: a client may send anything. */
+const MOST_SHOWN_CHARACTERS = 100;
 
 function forced(lost: readonly string[]): string[] {
   if (lost.length === 0) return [];

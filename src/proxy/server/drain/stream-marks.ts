@@ -34,9 +34,14 @@ export class StreamMarks {
 
   /** Sets and takes the marks of an agent's streams as its orders are now. */
   hold(agentId: string): void {
-    for (const backend of this.#registry.streamsOf(agentId)) {
+    const streams = this.#registry.streamsOf(agentId);
+    // A process that leaves does so on all its streams.
+    const leaving = new Set(streams.map((backend) => (backend.leaving ? backend.instance : undefined)));
+    leaving.delete(undefined);
+    for (const backend of streams) {
       const stream = this.#streams.get(backend);
-      const draining = this.#isLeaving(backend) || (stream !== undefined && this.#ledger.drains(stream));
+      const isLeaving = backend.leaving || leaving.has(backend.instance);
+      const draining = isLeaving || (stream !== undefined && this.#ledger.drains(stream));
       if (draining === this.#registry.stateOf(backend)?.draining) continue;
       if (draining) this.#registry.markDraining(backend);
       else this.#registry.clearDraining(backend);
@@ -56,13 +61,5 @@ export class StreamMarks {
   /** Streams of a Go agent that sent DRAIN. */
   saidDrain(agentId: string): Backend[] {
     return this.#registry.streamsOf(agentId).filter((backend) => !backend.ours && backend.leaving);
-  }
-
-  /** A process that leaves does so on all its streams. */
-  #isLeaving(backend: Backend): boolean {
-    if (backend.leaving || backend.instance === undefined) return backend.leaving;
-    return this.#registry
-      .streamsOf(backend.agentId)
-      .some((other) => other.leaving && other.instance === backend.instance);
   }
 }
