@@ -34,6 +34,8 @@ export type TopEnd = 'quit' | 'lines' | 'hung-up';
 
 /** What servers say is shown together when it comes together; a key is shown at once. */
 const FRAME_MS = 250;
+/** Rates come every second, as the agents do: they wait for them, so that it is one frame and not two. */
+const RATES_FRAME_MS = 1_000;
 /** A lone escape is one when nothing follows for so long. */
 const ESCAPE_MS = 50;
 const TICK_MS = 1_000;
@@ -60,6 +62,7 @@ class Top {
   readonly #reader = new KeyReader();
   #state: TopState;
   #frame: NodeJS.Timeout | undefined;
+  #frameAtMs = 0;
   #fleet: NodeJS.Immediate | undefined;
   #escape: NodeJS.Timeout | undefined;
   #failure: unknown;
@@ -157,8 +160,16 @@ class Top {
       this.#runner.follow(wantedOf(this.#state), this.#state.scope);
       this.#wishes();
       if (event.type === 'read' || event.type === 'resized') this.#draw();
-      else this.#frame ??= setTimeout(() => this.#guarded(() => this.#draw()), FRAME_MS);
+      else this.#drawWithin(event.type === 'rates' ? RATES_FRAME_MS : FRAME_MS);
     });
+  }
+
+  #drawWithin(ms: number): void {
+    const atMs = performance.now() + ms;
+    if (this.#frame !== undefined && this.#frameAtMs <= atMs) return;
+    clearTimeout(this.#frame);
+    this.#frameAtMs = atMs;
+    this.#frame = setTimeout(() => this.#guarded(() => this.#draw()), ms);
   }
 
   #draw(): void {
