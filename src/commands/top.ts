@@ -37,15 +37,17 @@ function isPlain({ once, output }: TopFlags, { env, stdin, stdout }: CommandIo):
 
 async function screen(operator: Operator, flags: TopFlags): Promise<ExitCode> {
   const { io, clients } = operator;
-  // Before the screen is taken: when nobody answers, one line on stderr says more than a picture of nothing.
-  const answers = await askAll(operator, (client, signal) => client.server(signal));
-  const refusals = answers.flatMap(({ fault }) => fault ?? []);
-  if (refusals.length === answers.length) throw refusals[0] as Fault;
-  const [{ runTop }, { colourLevel }, { glyphsFor }] = await Promise.all([
+  // Loaded while the servers are asked.
+  const loading = Promise.all([
     import('../tui/run-top.ts'),
     import('../tui/paint/paint.ts'),
     import('../tui/badge.ts'),
   ]);
+  // Before the screen is taken: when nobody answers, one line on stderr says more than a picture of nothing.
+  const answers = await askAll(operator, (client, signal) => client.server(signal));
+  const refusals = answers.flatMap(({ fault }) => fault ?? []);
+  if (refusals.length === answers.length) throw refusals[0] as Fault;
+  const [{ runTop }, { colourLevel }, { glyphsFor }] = await loading;
   const end = await runTop({
     clients,
     input: io.stdin as ReadStream,
