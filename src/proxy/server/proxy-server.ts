@@ -8,6 +8,7 @@ import { AgentChanges } from './agent-changes.ts';
 import type { Backend } from './backend.ts';
 import { Backends } from './backends.ts';
 import { DialDesk } from './dial-desk.ts';
+import { type DirectoryLock, lockDirectory } from './drain/directory-lock.ts';
 import { DrainControl } from './drain/drain-control.ts';
 import { type EndedTunnel, MOST_ENDED_TUNNELS } from './ended-tunnel.ts';
 import { EventLog } from './event-log.ts';
@@ -33,6 +34,7 @@ export class ProxyServer {
   readonly startedAtUnixMs = Date.now();
   readonly backends: Backends;
   readonly drain: DrainControl;
+  #stateLock: DirectoryLock | undefined;
   readonly buffers: Buffers;
   readonly metrics: ServerMetrics;
   readonly #log: Log;
@@ -136,6 +138,11 @@ export class ProxyServer {
   /** Opens every listener. @throws Fault; nothing is left open then. */
   async start(): Promise<void> {
     try {
+      const { stateDirectory = '', drain } = this.options;
+      // A disk of a test is nobody else's.
+      if (stateDirectory !== '' && drain?.disk === undefined) {
+        this.#stateLock = await lockDirectory(stateDirectory, this.#log);
+      }
       await this.drain.open();
       for (const frontend of this.options.frontends) {
         this.#listeners.push(await this.#acceptors.listenFrontend(frontend));
@@ -203,6 +210,7 @@ export class ProxyServer {
     await this.#agentListener?.close();
     await this.#acceptors.close();
     await this.drain.close();
+    await this.#stateLock?.close();
     this.metrics.close();
   }
 }

@@ -1,3 +1,4 @@
+import { isOrderId, MOST_ORDER_ID_CHARS, MOST_ORDER_TEXT_BYTES } from '../../wire/order.ts';
 import type { EndedId } from './ended-orders.ts';
 
 /** An order as it is kept: with wall clock times, because no other clock outlives the process. */
@@ -25,6 +26,11 @@ export interface KeptOrders {
 }
 
 const FORMAT = 1;
+/** Orders, and IDs of ended ones, that a server has at most. */
+const MOST_KEPT = 10_000;
+const MOST_VERSION = 1_000_000_000;
+/** Of an agent's ID or instance. */
+const MOST_ID_BYTES = 2_048;
 
 export function formatOrders(kept: KeptOrders): string {
   return `${JSON.stringify({ format: FORMAT, ...kept })}\n`;
@@ -35,7 +41,11 @@ export function parseOrders(text: string): KeptOrders {
   const file: unknown = JSON.parse(text);
   if (!isObject(file)) throw new Error('no object');
   if (file.format !== FORMAT) throw new Error(`format ${String(file.format)} is not ${FORMAT}`);
-  return { orders: list(file.orders, 'orders').map(order), ended: list(file.ended, 'ended').map(endedId) };
+  const orders = list(file.orders, 'orders').map(order);
+  if (new Set(orders.map(({ agentId }) => agentId)).size < orders.length) {
+    throw new Error('an agent has two orders');
+  }
+  return { orders, ended: list(file.ended, 'ended').map(endedId) };
 }
 
 type Fields = Record<string, unknown>;
@@ -44,16 +54,19 @@ function order(value: unknown): KeptOrder {
   const fields = object(value, 'an order');
   const optional = {
     deadlineUnixMs: fields.deadlineUnixMs === undefined ? undefined : time(fields, 'deadlineUnixMs'),
-    instance: fields.instance === undefined ? undefined : text(fields, 'instance'),
+    instance: fields.instance === undefined ? undefined : text(fields, 'instance', MOST_ID_BYTES),
     goneSinceUnixMs: fields.goneSinceUnixMs === undefined ? undefined : time(fields, 'goneSinceUnixMs'),
   };
+  if (fields.until === 'restart' && optional.instance === undefined) {
+    throw new Error('an order until restart without an instance');
+  }
   return {
-    id: text(fields, 'id'),
-    agentId: text(fields, 'agentId'),
-    version: time(fields, 'version'),
-    actor: text(fields, 'actor'),
+    id: orderId(fields),
+    agentId: agentId(fields),
+    version: version(fields),
+    actor: text(fields, 'actor', MOST_ORDER_TEXT_BYTES),
     actorClaimed: flag(fields, 'actorClaimed'),
-    reason: text(fields, 'reason'),
+    reason: text(fields, 'reason', MOST_ORDER_TEXT_BYTES),
     sinceUnixMs: time(fields, 'sinceUnixMs'),
     atDeadline: oneOf(fields, 'atDeadline', ['keep', 'close']),
     until: oneOf(fields, 'until', ['undrain', 'restart']),
@@ -67,14 +80,15 @@ function order(value: unknown): KeptOrder {
 function endedId(value: unknown): EndedId {
   const fields = object(value, 'an ended order');
   return {
-    id: text(fields, 'id'),
-    agentId: text(fields, 'agentId'),
+    id: orderId(fields),
+    agentId: agentId(fields),
     atUnixMs: time(fields, 'atUnixMs'),
     byRestart: flag(fields, 'byRestart'),
   };
 }
 
 function list(value: unknown, name: string): unknown[] {
+  if (Array.isArray(value) && value.length > MOST_KEPT) throw new Error(`more than ${MOST_KEPT} ${name}`);
   if (Array.isArray(value)) return value;
   throw new Error(`${name} is no list`);
 }
@@ -88,13 +102,34 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function text(fields: Fields, name: string): string {
+function text(fields: Fields, name: string, mostBytes: number): string {
   const value = fields[name];
-  if (typeof value === 'string') return value;
-  throw new Error(`${name} is no text`);
+  if (typeof value === 'string' && Buffer.byteLength(value) <= mostBytes) return value;
+  throw new Error(`${name} is no text of at most ${mostBytes} bytes`);
 }
 
-/** What a Date can hold, or a version. */
+/** Agents end the stream on which another one comes. */
+function orderId(fields: Fields): string {
+  const id = text(fields, 'id', MOST_ORDER_ID_CHARS);
+  if (isOrderId(id)) return id;
+  throw new Error('id is no ID of an order');
+}
+
+function agentId(fields: Fields): string {
+  const id = text(fields, 'agentId', MOST_ID_BYTES);
+  if (id !== '') return id;
+  throw new Error('agentId is empty');
+}
+
+function version(fields: Fields): number {
+  const { version: value } = fields;
+  if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MOST_VERSION) {
+    return value as number;
+  }
+  throw new Error('version is no number that it can be');
+}
+
+/** What a Date can hold. */
 function time(fields: Fields, name: string): number {
   const value = fields[name];
   if (typeof value === 'number' && value >= 0 && value <= 8.64e15) return value;

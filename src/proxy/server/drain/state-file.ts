@@ -1,4 +1,5 @@
-import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** The calls of the file system that a state file is written with; tests let each of them fail. */
@@ -19,10 +20,37 @@ export const realDisk: Disk = {
   mkdir: async (path) => {
     await mkdir(path, { mode: 0o700 });
   },
-  readFile: (path) => readFile(path, 'utf8'),
-  open: async (path, flags) => handled(await open(path, flags, 0o600)),
+  readFile: readWhole,
+  open: async (path, flags) => handled(flags === 'r' ? await open(path, flags) : await create(path)),
   rename,
 };
+
+const { O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+/** More orders than there can be do not take as much. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/** Opening a FIFO or a device would wait, or never end: whoever may write to the directory could stop us so. */
+async function readWhole(path: string): Promise<string> {
+  const file = await open(path, O_RDONLY | O_NONBLOCK);
+  try {
+    const found = await file.stat();
+    if (!found.isFile()) throw new Error(`${path} is no regular file`);
+    if (found.size > MOST_BYTES) throw new Error(`${path} is larger than ${MOST_BYTES / 1024 / 1024} MiB`);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}
+
+/** Never what is there already, which may be a link to somewhere else. */
+async function create(path: string): Promise<FileHandle> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return await open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600);
+}
 
 function handled(handle: FileHandle): DiskFile {
   return {
