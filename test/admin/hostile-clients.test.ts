@@ -8,7 +8,7 @@ import { methodCodec } from '../../src/proxy/admin/messages/methods.ts';
 import { AgentsBoard } from '../../src/proxy/admin/service/agents-board.ts';
 import { Sampler } from '../../src/proxy/admin/service/sampler.ts';
 import { Fault } from '../../src/proxy/ops/fault.ts';
-import { defaultDrainBounds } from '../../src/proxy/server/drain/drain-control.ts';
+import { defaultDrainBounds } from '../../src/proxy/server/drain/drain-bounds.ts';
 import { AdminCase } from '../peers/admin-case.ts';
 import { sampleEvent } from '../peers/admin-samples.ts';
 import { AdminServer } from '../peers/admin-server.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { defaultDrainBounds } from '../../src/proxy/server/drain/drain-control.ts';
+import { defaultDrainBounds } from '../../src/proxy/server/drain/drain-bounds.ts';
 import { blankStatus, PacketType } from '../../src/proxy/wire/packet.ts';
 import { dialRequest, dialResponse, status } from '../../src/proxy/wire/packets.ts';
 import { ManualClock } from '../peers/manual-clock.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { defaultDrainBounds } from '../../src/proxy/server/drain/drain-control.ts';
+import { defaultDrainBounds } from '../../src/proxy/server/drain/drain-bounds.ts';
 import type { WireOrder } from '../../src/proxy/wire/order.ts';
 import { blankStatus, type Status } from '../../src/proxy/wire/packet.ts';
 import { status } from '../../src/proxy/wire/packets.ts';
