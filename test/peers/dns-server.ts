@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { EventEmitter, once } from 'node:events';
-import { isIPv4 } from 'node:net';
+import { createServer, isIPv4, type Socket } from 'node:net';
 
 export interface DnsServerScript {
   /** Addresses of both families by name; a name that is not here does not exist. */
@@ -10,6 +10,10 @@ export interface DnsServerScript {
   silent?: RegExp;
   /** Questions that are answered with SERVFAIL. */
   failing?: RegExp;
+  /** What is sent instead of the honest answer, in this order. */
+  instead?: (answer: Buffer, question: string) => readonly Buffer[];
+  /** Takes connections, which come after an answer that says it is cut; without it they are refused. */
+  onConnection?: (socket: Socket, answer: (query: Buffer) => Buffer) => void;
 }
 
 export interface DnsServer {
@@ -19,6 +23,10 @@ export interface DnsServer {
   readonly questions: string[];
   /** May be changed at any time. */
   script: DnsServerScript;
+  /** Resolves when a connection is open. */
+  connected(): Promise<void>;
+  /** Resolves when no connection is open. */
+  disconnected(): Promise<void>;
   /** Resolves when `count` questions matching the pattern have come. */
   asked(pattern: RegExp, count?: number): Promise<void>;
   close(): Promise<void>;
@@ -33,38 +41,71 @@ export async function startDnsServer(script: DnsServerScript): Promise<DnsServer
   const questions: string[] = [];
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
+  const { port } = socket.address();
+  const sockets = new Set<Socket>();
+  const tcp = createServer((connection) => {
+    sockets.add(connection);
+    connection.on('error', () => {});
+    // Its end is not seen otherwise.
+    connection.resume();
+    events.emit('connected');
+    connection.on('close', () => {
+      sockets.delete(connection);
+      events.emit('gone');
+    });
+    server.script.onConnection?.(connection, (query) => answerTo(query, server.script));
+  });
+  if (script.onConnection !== undefined) {
+    tcp.listen(port, '127.0.0.1');
+    await once(tcp, 'listening');
+  }
   const server: DnsServer = {
-    address: `127.0.0.1:${socket.address().port}`,
+    address: `127.0.0.1:${port}`,
     questions,
     script,
     asked: async (pattern, count = 1) => {
       while (questions.filter((question) => pattern.test(question)).length < count)
         await once(events, 'question');
     },
+    connected: async () => {
+      while (sockets.size === 0) await once(events, 'connected');
+    },
+    disconnected: async () => {
+      while (sockets.size > 0) await once(events, 'gone');
+    },
     close: async () => {
+      for (const connection of sockets) connection.destroy();
+      tcp.close();
       socket.close();
       await once(socket, 'close');
     },
   };
   socket.on('message', (message, from) => {
-    const { name, type, end } = readQuestion(message);
+    const { name, type } = readQuestion(message);
     const question = `${name} ${type}`;
     questions.push(question);
     events.emit('question');
-    const { records = {}, ttlSeconds = 60, silent, failing } = server.script;
-    if (silent?.test(question)) return;
-    const known = records[name];
-    const code = failing?.test(question) ? 2 : known === undefined ? 3 : 0;
-    const addresses = code === 0 ? known!.filter((address) => isIPv4(address) === (type === 'A')) : [];
-    const head = Buffer.alloc(12);
-    message.copy(head, 0, 0, 2);
-    head.writeUInt16BE(0x8180 | code, 2);
-    head.writeUInt16BE(1, 4);
-    head.writeUInt16BE(addresses.length, 6);
-    const answers = addresses.map((address) => resourceRecord(address, ttlSeconds));
-    socket.send(Buffer.concat([head, message.subarray(12, end), ...answers]), from.port, from.address);
+    if (server.script.silent?.test(question)) return;
+    const answer = answerTo(message, server.script);
+    const packets = server.script.instead?.(answer, question) ?? [answer];
+    for (const packet of packets) socket.send(packet, from.port, from.address, () => {});
   });
   return server;
+}
+
+/** The honest answer, of any length. */
+function answerTo(query: Buffer, { records = {}, ttlSeconds = 60, failing }: DnsServerScript): Buffer {
+  const { name, type, end } = readQuestion(query);
+  const known = records[name];
+  const code = failing?.test(`${name} ${type}`) ? 2 : known === undefined ? 3 : 0;
+  const addresses = code === 0 ? known!.filter((address) => isIPv4(address) === (type === 'A')) : [];
+  const head = Buffer.alloc(12);
+  query.copy(head, 0, 0, 2);
+  head.writeUInt16BE(0x8180 | code, 2);
+  head.writeUInt16BE(1, 4);
+  head.writeUInt16BE(addresses.length, 6);
+  const answers = addresses.map((address) => resourceRecord(address, ttlSeconds));
+  return Buffer.concat([head, query.subarray(12, end), ...answers]);
 }
 
 function readQuestion(message: Buffer): { name: string; type: string; end: number } {

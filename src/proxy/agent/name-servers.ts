@@ -8,6 +8,8 @@ export interface FamilyAnswer {
 }
 
 const TRIES = 3;
+/** Of one family; nobody tries more, and what is kept of a name is bounded. */
+const MOST_ADDRESSES = 32;
 
 /**
  * Asks name servers through c-ares, which keeps no thread busy. One channel for all queries, so that c-ares remembers
@@ -51,9 +53,11 @@ export class NameServers {
     const records = await (family === 4
       ? this.#resolver.resolve4(name, { ttl: true })
       : this.#resolver.resolve6(name, { ttl: true }));
+    const first = records.slice(0, MOST_ADDRESSES);
     return {
-      addresses: records.map((record) => record.address),
-      ttlSeconds: Math.max(0, Math.min(...records.map((record) => record.ttl))),
+      addresses: first.map((record) => record.address),
+      // Node gives no TTL from the 257th address on: only those of the first ones are looked at.
+      ttlSeconds: Math.max(0, Math.min(...first.map((record) => record.ttl))),
     };
   }
 
