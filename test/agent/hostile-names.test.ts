@@ -38,7 +38,7 @@ const addresses = async (name: string): Promise<string[]> =>
 
 /** What is sent instead of answers about bad.test; all others are honest. */
 const lies =
-  (lie: (answer: Buffer) => readonly Buffer[]): DnsServerScript['instead'] =>
+  (lie: (answer: Buffer) => readonly Buffer[]): NonNullable<DnsServerScript['instead']> =>
   (answer, question) =>
     question.startsWith('bad') ? lie(answer) : [answer];
 
@@ -255,7 +255,7 @@ describe('a name with thousands of addresses', { timeout: 20_000 }, () => {
   });
 });
 
-const answerByTcp: DnsServerScript['onConnection'] = (socket, answer) => {
+const answerByTcp: NonNullable<DnsServerScript['onConnection']> = (socket, answer) => {
   socket.on('data', (chunk) => {
     for (let at = 0; at + 2 <= chunk.length; ) {
       const bytes = chunk.readUInt16BE(at);

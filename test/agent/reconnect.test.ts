@@ -4,8 +4,9 @@ import { agentReadiness } from '../../src/proxy/agent/agent-readiness.ts';
 import { PacketType } from '../../src/proxy/wire/packet.ts';
 import { agentCase } from '../peers/agent-case.ts';
 import { Balancer } from '../peers/balancer.ts';
+import { DestinationServer } from '../peers/destination-server.ts';
 import { ScriptedServer } from '../peers/scripted-server.ts';
-import { noSocketsLeft, openSockets, until } from '../peers/sockets-left.ts';
+import { noSocketsLeft, openSockets, socketDescriptors, until } from '../peers/sockets-left.ts';
 import { TestAgent } from '../peers/test-agent.ts';
 
 test('an agent is back after a restarted server listens again', () =>
@@ -117,4 +118,52 @@ for (const [name, features] of [
     await server.close();
     await noSocketsLeft(before);
   });
+}
+
+for (const [name, features] of [
+  ['our', 'ping,status,flow'],
+  ['a Go', undefined],
+] as const) {
+  const onLinux = { skip: process.platform !== 'linux' };
+  test(
+    `a connection to ${name} server that took no more bytes is closed, also when it breaks off late`,
+    onLinux,
+    async () => {
+      const before = socketDescriptors();
+      const server = await ScriptedServer.start({ features });
+      const balancer = await Balancer.start([server.port]);
+      const destination = await DestinationServer.start();
+      destination.onSocket = (socket) => {
+        const more = (): void => {
+          while (!socket.destroyed && socket.write(Buffer.alloc(65_536)));
+        };
+        socket.on('drain', more);
+        more();
+      };
+      const agent = new TestAgent(server, {
+        port: balancer.port,
+        times: {
+          probe: { intervalMs: 10, suspectMs: 20, urgentSuspectMs: 20, deadMs: 60 },
+          goProbeIntervalMs: 10,
+        },
+      });
+      // Whether Node learns of the break depends on what it was about.
+      for (let round = 0; round < 6; round++) {
+        const connect = await server.connected();
+        connect.grantsLink = features !== undefined;
+        await connect.open(destination.address);
+        await connect.next(PacketType.DATA);
+        // More than the kernel takes: so it waits in the connection, as what comes the other way does.
+        while (connect.stream.bufferedBytes < 4 * 1024 * 1024) connect.data(1, Buffer.alloc(65_536));
+        balancer.freeze();
+        await agent.logged('Lost the stream');
+        balancer.cutFrozen();
+      }
+      await agent.stop();
+      balancer.close();
+      await destination.close();
+      await server.close();
+      await until(() => socketDescriptors() <= before, 'the close of every socket');
+    },
+  );
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { setTimeout as pass } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { readBanners } from '../peers/banners.ts';
@@ -8,7 +8,7 @@ import { raceCancels } from '../peers/cancel-races.ts';
 import { Pattern } from '../peers/pattern.ts';
 import { dialWithoutAgent } from '../peers/refused-dials.ts';
 import { type SlowReading, sendAsGoAgent, takeSlowly } from '../peers/slow-reading.ts';
-import { until } from '../peers/sockets-left.ts';
+import { socketDescriptors, until } from '../peers/sockets-left.ts';
 import { TestServer } from '../peers/test-server.ts';
 import { startDestination, startTunnel } from '../peers/tunnel.ts';
 import { Random } from './random.ts';
@@ -56,20 +56,10 @@ for (const [name, run] of Object.entries(parts)) {
   const descriptors = openDescriptors();
   try {
     const said = await run();
-    await until(
-      () => openDescriptors() <= descriptors,
-      `descriptors as before (${descriptors})`,
-      30_000,
-    ).catch((error: Error) => {
-      const links = readdirSync('/proc/self/fd').map((fd) => {
-        try {
-          return readlinkSync(`/proc/self/fd/${fd}`);
-        } catch {
-          return '';
-        }
-      });
-      error.message += `: ${links.filter((link) => link.startsWith('socket:')).length} sockets`;
-      throw error;
+    const sockets = socketDescriptors();
+    await until(() => openDescriptors() <= descriptors, 'no descriptor left', 30_000).catch(() => {
+      const [left, all] = [openDescriptors() - descriptors, socketDescriptors()];
+      throw new Error(`${left} descriptors left, of ${sockets} sockets at the end ${all}`);
     });
     console.log(`ok      ${name}: ${said}`);
   } catch (error) {

@@ -13,6 +13,8 @@ export const HEAD_BYTES = 12;
 const CHUNK_BYTES = 32 * 1024;
 /** Longer than anything may take here: what takes longer hangs. */
 const HANGS_MS = 60_000;
+/** A server answers a dial sooner, whatever happens. */
+const GIVES_UP_MS = 30_000;
 
 /** What a run counts, and what destinations received, by stream number. */
 export class StreamBook {
@@ -81,9 +83,9 @@ export async function runStream(
   book.streams++;
   try {
     const tunnel = await open(plan, server, address, book);
-    if (tunnel === undefined) {
+    if (tunnel instanceof Fault) {
       const mayFail = !undisturbed() || plan.cancelAfterMs !== undefined;
-      assert.ok(mayFail, `the dial of stream ${number} failed, though nothing was killed`);
+      assert.ok(mayFail, `the dial of stream ${number} failed, though nothing was killed: ${tunnel.message}`);
       return;
     }
     const taken = await exchange(number, plan, tunnel);
@@ -113,27 +115,45 @@ async function open(
   server: TestServer,
   address: string,
   book: StreamBook,
-): Promise<Duplex | undefined> {
+): Promise<Duplex | Fault> {
   const cancel = new AbortController();
   const timer =
     plan.cancelAfterMs === undefined ? undefined : setTimeout(() => cancel.abort(), plan.cancelAfterMs);
   const path = plan.mode === 'grpc' ? server.grpcPath : server.connectPath;
+  const startedMs = performance.now();
+  const steps: string[] = [];
   try {
     return await dialTunnel({
       server: { kind: 'unix', path },
       mode: plan.mode,
       address,
       signal: cancel.signal,
-      timeoutMs: 20_000,
+      timeoutMs: GIVES_UP_MS,
+      onStep: ({ name }) => steps.push(`${name} after ${Math.round(performance.now() - startedMs)} ms`),
     });
   } catch (error) {
-    if (!(error instanceof Fault) || error.code === 'dial-timeout') throw error;
+    if (!(error instanceof Fault)) throw error;
+    if (error.code === 'dial-timeout' || error.code === 'connection-timeout') {
+      throw new Error(`${error.message} (${steps.join(', ')}; the server ${stateOf(server)})`);
+    }
     if (error.code === 'cancelled') book.cancelled++;
     else book.refused++;
-    return undefined;
+    return error;
   } finally {
     clearTimeout(timer);
   }
+}
+
+function stateOf({ server }: TestServer): string {
+  const { pendingDials, establishedTunnels, grpcFrontends, connectFrontends } = server.counters;
+  const state = {
+    stopping: server.stopping,
+    pendingDials,
+    establishedTunnels,
+    grpcFrontends,
+    connectFrontends,
+  };
+  return JSON.stringify(state);
 }
 
 /** Sends and takes, each byte checked. Resolves with the number of bytes taken when the tunnel is closed. */

@@ -13,7 +13,8 @@ import type { StreamBook } from './streams.ts';
 
 const SERVERS = 2;
 const AGENTS = 3;
-const probe = { intervalMs: 300, suspectMs: 300, urgentSuspectMs: 200, deadMs: 1_000 };
+// All runs in one process: on a busy machine a turn of its event loop alone may take a second or two.
+const probe = { intervalMs: 300, suspectMs: 600, urgentSuspectMs: 400, deadMs: 3_000 };
 
 /** Two servers, three agents with a relay each before the servers, and a destination; all can be killed. */
 export class World {
@@ -120,7 +121,7 @@ export class World {
       serverCount: SERVERS,
       publicStreams: this.#publicStreams,
       agents: { host: '127.0.0.1', port: 0, tls: this.#tls },
-      times: { dialTimeoutMs: 3_000, probe, lingerMs: 5_000, halfCloseTimeoutMs: 10_000 },
+      times: { dialTimeoutMs: 10_000, probe, lingerMs: 5_000, halfCloseTimeoutMs: 10_000 },
     });
   }
 

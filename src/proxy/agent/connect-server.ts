@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { type ChannelCredentials, Client, Metadata } from '@grpc/grpc-js';
 import { Fault } from '../ops/fault.ts';
+import { WatchedConnections } from '../ops/watched-connections.ts';
 import { clientOptions } from '../wire/client-options.ts';
 import { openPacketStream } from '../wire/client-stream.ts';
 import { FEATURES_KEY, featureList, INSTANCE_KEY, VERSION_KEY } from '../wire/extension.ts';
@@ -15,6 +16,8 @@ import { serverRefusal } from './server-refusal.ts';
 
 /** Sources are paused above this: lower, and a bulk tunnel is stopped and started with nearly every chunk. */
 const HIGH_WATER_BYTES = 512 * 1024;
+/** For the last bytes of a connection whose stream is over. One that went silent takes none. */
+const CLOSE_MS = 1_000;
 
 /** Where and as whom an agent connects. */
 export interface ServerAddress {
@@ -62,11 +65,16 @@ export async function connectServer(
   if (metadata.get('authorization').length > 0 && !credentials._isSecure()) {
     throw new Fault('token-without-tls', 'the service account token is sent over TLS only');
   }
-  const client = new Client(target, credentials, {
+  const connections = new WatchedConnections(credentials);
+  const client = new Client(target, connections.credentials, {
     ...clientOptions({
       keepaliveTimeMs: server.publicStreams ? Math.min(server.keepaliveMs, GO_PING_MS) : server.keepaliveMs,
     }),
   });
+  const release = (): void => {
+    client.close();
+    connections.endWithin(CLOSE_MS);
+  };
   const attempt = AbortSignal.any([signal, AbortSignal.timeout(server.timeoutMs)]);
   try {
     const opened = await openPacketStream(client, CONNECT_PATH, metadata, {
@@ -80,9 +88,9 @@ export async function connectServer(
       opened.stream.abort(3, identity.message);
       throw identity;
     }
-    return makeLink(identity, opened.stream, () => client.close());
+    return makeLink(identity, opened.stream, release);
   } catch (error) {
-    client.close();
+    release();
     if (error instanceof Fault) throw error;
     if (attempt.aborted && !signal.aborted) {
       throw new Fault(

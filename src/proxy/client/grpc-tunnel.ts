@@ -6,6 +6,7 @@ import { channelCredentials } from '../ops/channel-credentials.ts';
 import type { Fault } from '../ops/fault.ts';
 import { connectFault } from '../ops/tls-errors.ts';
 import { checkUnixPath } from '../ops/unix-path.ts';
+import { WatchedConnections } from '../ops/watched-connections.ts';
 import { clientOptions } from '../wire/client-options.ts';
 import { openPublicPacketStream } from '../wire/client-stream.ts';
 import type { StreamEnd } from '../wire/packet-stream.ts';
@@ -15,7 +16,6 @@ import { PacketTunnel } from './packet-tunnel.ts';
 import { securedText } from './server-socket.ts';
 import { badAnswer, dialRefused } from './tunnel-faults.ts';
 import { serverText, type TunnelServer } from './tunnel-server.ts';
-import { WatchedConnections } from './watched-credentials.ts';
 
 const UNAVAILABLE = 14;
 const CLOSE_TIMEOUT_MS = 10_000;
@@ -56,7 +56,8 @@ export async function dialByGrpc(server: TunnelServer, parts: DialParts): Promis
     ended: (end) => endedFault(end, lastError, where),
     release: () => {
       client.close();
-      if (!ready) connections.destroy();
+      if (ready) connections.endWithin(CLOSE_TIMEOUT_MS);
+      else connections.destroy();
     },
   });
   const giveUp = (): void => {

@@ -9,7 +9,7 @@ export class WatchedConnections {
   #ended = false;
 
   /** Makes `credentials` tell of each connection, after its TLS handshake if there is one; grpc-js itself does not. */
-  constructor(credentials: ChannelCredentials, onConnected: (socket: Socket | TLSSocket) => void) {
+  constructor(credentials: ChannelCredentials, onConnected: (socket: Socket | TLSSocket) => void = () => {}) {
     const createConnector = credentials._createSecureConnector.bind(credentials);
     credentials._createSecureConnector = (...parts) => {
       const connector = createConnector(...parts);
@@ -30,7 +30,15 @@ export class WatchedConnections {
     this.credentials = credentials;
   }
 
-  /** Ends them all, and those to come. A closed channel waits for ever for the first word of a silent server. */
+  /**
+   * Ends those that are still open after `withinMs`, and those to come; call it with the close of their channel. A
+   * closed channel waits for ever for the first word of a silent server, and for a connection that takes nothing more.
+   */
+  endWithin(withinMs: number): void {
+    setTimeout(() => this.destroy(), withinMs).unref();
+  }
+
+  /** Ends them all at once, and those to come. */
   destroy(): void {
     this.#ended = true;
     for (const socket of this.#sockets) socket.destroy();
