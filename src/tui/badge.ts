@@ -3,6 +3,8 @@ import type { Tone } from './layout/span.ts';
 
 /** The characters that depend on what the terminal can show. */
 export interface Glyphs {
+  /** The terminal takes nothing but ASCII. */
+  readonly asciiOnly: boolean;
   readonly ready: string;
   readonly draining: string;
   readonly drained: string;
@@ -20,6 +22,7 @@ export interface Glyphs {
 }
 
 export const UNICODE: Glyphs = {
+  asciiOnly: false,
   ready: '●',
   draining: '◐',
   drained: '○',
@@ -35,6 +38,7 @@ export const UNICODE: Glyphs = {
 };
 
 export const ASCII: Glyphs = {
+  asciiOnly: true,
   ready: '*',
   draining: '~',
   drained: 'o',

@@ -57,10 +57,10 @@ const ABOUT_AGENTS = ['agents', 'details'] as const;
 
 /** The one table of keys: help, footer, read-only mode and tests follow it. */
 export const BINDINGS: readonly Binding[] = [
-  { action: 'up', keys: ['up', 'k'], shown: '↑ k', help: 'one row up', views: SCROLLING },
-  { action: 'down', keys: ['down', 'j'], shown: '↓ j', help: 'one row down', views: SCROLLING },
-  { action: 'page-up', keys: ['page-up'], shown: 'PgUp', help: 'one page up', views: SCROLLING },
-  { action: 'page-down', keys: ['page-down'], shown: 'PgDn', help: 'one page down', views: SCROLLING },
+  { action: 'up', keys: ['up', 'k'], shown: '↑ k', help: 'one row up', views: ALL },
+  { action: 'down', keys: ['down', 'j'], shown: '↓ j', help: 'one row down', views: ALL },
+  { action: 'page-up', keys: ['page-up'], shown: 'PgUp', help: 'one page up', views: ALL },
+  { action: 'page-down', keys: ['page-down'], shown: 'PgDn', help: 'one page down', views: ALL },
   { action: 'first', keys: ['home', 'g'], shown: 'Home g', help: 'to the first row', views: SCROLLING },
   { action: 'last', keys: ['end', 'G'], shown: 'End G', help: 'to the last row', views: SCROLLING },
   {

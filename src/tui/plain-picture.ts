@@ -2,6 +2,7 @@ import type { Agent } from '../proxy/admin/model/agent.ts';
 import type { ServerInfo } from '../proxy/admin/model/server-info.ts';
 import type { Glyphs } from './badge.ts';
 import { agentsView } from './layout/agents-view.ts';
+import { asciiLines } from './layout/ascii-lines.ts';
 import { clip } from './layout/clip.ts';
 import { header } from './layout/header.ts';
 import { plainText } from './layout/span.ts';
@@ -54,7 +55,8 @@ export function plainPicture(looks: readonly Look[], { columns, nowMs, glyphs }:
   });
   // Nothing is selected on paper, and nobody's story is told.
   const shown = { ...state, table: { ...state.table, selected: undefined } };
-  const lines = [...header(shown), ...agentsView(shown).slice(0, -1)]
+  const all = [...header(shown), ...agentsView(shown).slice(0, -1)];
+  const lines = (glyphs.asciiOnly ? asciiLines(all) : all)
     .map((line) => plainText(clip(line, columns, glyphs.ellipsis)).trimEnd())
     .filter((line) => line !== '');
   return `${lines.join('\n')}\n`;

@@ -73,12 +73,12 @@ class Top {
     this.#options = options;
     const { output, clients, glyphs, readOnly, colours, inDemo = false } = options;
     this.#session = new TerminalSession(options.input, output);
-    this.#surface = new Surface((text) => void output.write(text), output.columns, output.rows);
+    const size = sizeOf(output);
+    this.#surface = new Surface((text) => void output.write(text), size.columns, size.rows);
     this.#screen = new InkScreen(this.#surface, colours);
     this.#state = startState({
       addresses: clients.map(({ address }) => address),
-      columns: output.columns,
-      rows: output.rows,
+      ...size,
       nowMs: Date.now(),
       glyphs,
       readOnly,
@@ -209,7 +209,7 @@ class Top {
   }
 
   #resized(): void {
-    const { columns, rows } = this.#options.output;
+    const { columns, rows } = sizeOf(this.#options.output);
     this.#surface.resize(columns, rows);
     this.#dispatch({ type: 'resized', columns, rows });
   }
@@ -251,4 +251,9 @@ class Top {
     this.#failure ??= error;
     this.#end();
   }
+}
+
+/** A serial line, or a terminal that nobody told its size, says 0: then it is as large as terminals have always been. */
+function sizeOf({ columns, rows }: WriteStream): { columns: number; rows: number } {
+  return { columns: columns || 80, rows: rows || 24 };
 }

@@ -51,10 +51,25 @@ describe('keys of a terminal', () => {
     );
   });
 
-  it('a paste without an end does not grow without bound', () => {
-    const reader = new KeyReader();
-    reader.read(Buffer.from('\u001b[200~'));
-    for (let i = 0; i < 20; i++) reader.read(Buffer.alloc(8_192, 'x'));
-    assert.equal(short(reader.read(Buffer.from('q'))).at(-1), 'q');
+  it('nothing of a paste that is too long becomes keys, whatever its length and wherever it is cut', () => {
+    for (const size of [8_192, 8_191, 70_000]) {
+      const pieces = [
+        '\u001b[200~',
+        ...Array.from({ length: 20 }, () => 'd\r'.repeat(size / 2)),
+        '\u001b[20',
+      ];
+      assert.equal(readAll(...pieces, '1~q'), '{}q');
+    }
+  });
+
+  it('a paste after one that was too long is whole again', () => {
+    assert.equal(
+      readAll('\u001b[200~', 'x'.repeat(70_000), '\u001b[201~', '\u001b[200~ab\u001b[201~'),
+      '{}{ab}',
+    );
+  });
+
+  it('Ctrl-C gets out of a paste whose end was lost', () => {
+    assert.equal(readAll('\u001b[200~daily\r', 'q', '\u0003', 'q'), '<ctrl-c>q');
   });
 });

@@ -1,6 +1,7 @@
 import type { Agent } from '../../proxy/admin/model/agent.ts';
 import { tableRows } from '../state/agent-table.ts';
 import type { TopState } from '../state/top-state.ts';
+import { safeText, widthOf } from '../text/safe-text.ts';
 import { agentCells, type Column, columnsFor } from './agent-columns.ts';
 import { type Line, line, type Span, span } from './span.ts';
 import { story } from './story.ts';
@@ -26,14 +27,14 @@ function head({ table, columns: width, agents }: TopState, columns: readonly Col
   }
   const notes: string[] = [];
   if (table.sort !== 'attention' && sorted === undefined) notes.push(`by ${table.sort}`);
-  if (table.filter !== '' && table.typing === undefined) notes.push(`/${table.filter}`);
+  if (table.filter !== '' && table.typing === undefined) notes.push(`/${safeText(table.filter)}`);
   if (table.drainingOnly) notes.push('draining only');
   if (table.marked.size > 0) notes.push(`${table.marked.size} marked`);
   if (table.order.length < agents.size) notes.push(`${table.order.length} of ${agents.size}`);
   const text = notes.join('  ');
   if (text === '') return { spans };
   // What narrows the table is said over its right end, whatever columns stand there.
-  const room = Math.max(0, width - text.length - 3);
+  const room = Math.max(0, width - widthOf(text) - 3);
   let left = room;
   const kept = spans.flatMap((one) => {
     const part = one.text.slice(0, Math.max(0, left));

@@ -1,24 +1,25 @@
 import type { TopState } from '../state/top-state.ts';
-import { cutEnd } from '../text/safe-text.ts';
+import { cutEnd, widthOf } from '../text/safe-text.ts';
 import { clip, lineWidth } from './clip.ts';
 import { type Line, type Span, span } from './span.ts';
 
 export interface DialogLines {
   readonly title: string;
   readonly lines: readonly Line[];
+  /** So many of them, at the end, are what was complained about and the buttons: they stay when room is short. */
+  readonly foot: number;
 }
 
 /** Puts a box over the screen; what is around it stays, and stays still. */
 export function overlay(
   under: readonly Line[],
-  { title, lines }: DialogLines,
+  dialog: DialogLines,
   { columns, rows, glyphs }: Pick<TopState, 'columns' | 'rows' | 'glyphs'>,
 ): readonly Line[] {
-  const wanted = Math.max(title.length, ...lines.map(lineWidth)) + 4;
+  const { title, lines } = dialog;
+  const wanted = Math.max(widthOf(title), ...lines.map(lineWidth)) + 4;
   const width = Math.min(columns, Math.max(wanted, Math.min(columns, 56)));
-  const room = Math.max(1, rows - 3);
-  // The buttons are last: when room is short, what is above them gives way.
-  const shown = lines.length > room ? [...lines.slice(0, room - 3), ...lines.slice(-3)] : lines;
+  const shown = inRoom(dialog, Math.max(1, rows - 3));
   const left = Math.max(0, (columns - width) >> 1);
   const top = Math.max(0, Math.min(rows - shown.length - 3, (rows - shown.length - 2) >> 1));
   const box = boxLines(title, shown, width, glyphs);
@@ -29,6 +30,19 @@ export function overlay(
     const pad = ' '.repeat(Math.max(0, left - lineWidth(before)));
     return { spans: [...quiet(before).spans, span(pad), ...inside.spans] };
   });
+}
+
+/** What of a dialog fits: its beginning, or the part around the field that is typed into, and always its foot. */
+function inRoom({ lines, foot }: DialogLines, room: number): readonly Line[] {
+  if (lines.length <= room) return lines;
+  const end = lines.slice(-foot).filter((line) => lineWidth(line) > 0);
+  // Of a long complaint the beginning, so that the field has its line, too.
+  const complaint = end.slice(0, Math.min(end.length - 1, room - 2));
+  const body = lines.slice(0, lines.length - foot);
+  const left = room - complaint.length - 1;
+  const focus = body.findIndex(({ focused }) => focused);
+  const from = focus < left ? 0 : focus - left + 1;
+  return [...body.slice(from, from + left), ...complaint, ...end.slice(-1)];
 }
 
 function boxLines(

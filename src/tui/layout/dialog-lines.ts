@@ -5,6 +5,7 @@ import {
   type CloseDialog,
   type Dialog,
   type DrainDialog,
+  type DrainFocus,
   tunnelsOf,
   type UndrainDialog,
 } from '../state/dialog.ts';
@@ -42,15 +43,18 @@ function drainLines(state: TopState, dialog: DrainDialog): DialogLines {
       ? ''
       : ` (${one.kind}${one.serverCount > 0 ? `, ${one.serverIds.length}/${one.serverCount} servers` : ''})`;
   const title = ids.length === 1 ? `Drain ${safeText(ids[0] ?? '')}${where}?` : `Drain ${ids.length} agents?`;
+  const end = [...complaint(state, dialog.complaint), buttons(dialog, 'drain', state)];
   return {
     title,
+    foot: end.length,
     lines: [
+      // First, so that it is seen where not everything is.
+      ...refusal(state, dialog),
       ...names(state, ids),
       ...previewLines(state, dialog),
       EMPTY_LINE,
       ...fields(state, dialog),
-      ...complaint(state, dialog.complaint),
-      buttons(dialog, 'drain', state),
+      ...end,
     ],
   };
 }
@@ -70,7 +74,7 @@ function previewLines(state: TopState, { ids, preview }: DrainDialog): Line[] {
   const lines = [line(span(finishing(state, ids)))];
   if (preview.kind === 'asking') return [...lines, line(span('asking the servers who takes over', 'quiet'))];
   if (preview.kind === 'failed') return [...lines, ...said(state, preview.reason, 'bad')];
-  const { results, guard } = preview.value;
+  const { results } = preview.value;
   const takeovers = [...new Set(results.flatMap(({ takeover }) => takeover))];
   for (const [i, text] of takeovers.slice(0, TAKEOVERS).entries()) {
     lines.push(...said(state, `${i === 0 ? 'New dials: ' : '           '}${text}`, 'plain'));
@@ -86,10 +90,13 @@ function previewLines(state: TopState, { ids, preview }: DrainDialog): Line[] {
     const who = go === 1 ? 'Go agent' : `${go} Go agents`;
     lines.push(line(span(`${who}: kept on these servers only; it does not know`, 'busy')));
   }
-  if (guard !== undefined) {
-    lines.push(...said(state, `Refused: ${guard}`, 'bad'), line(span('Going on forces it.', 'bad')));
-  }
   return lines;
+}
+
+function refusal(state: TopState, { preview }: DrainDialog): Line[] {
+  const guard = preview.kind === 'known' ? preview.value.guard : undefined;
+  if (guard === undefined) return [];
+  return [...said(state, `Refused: ${guard}`, 'bad'), line(span('Going on forces it.', 'bad'))];
 }
 
 /** What a server says, in as many lines as it takes. */
@@ -122,30 +129,32 @@ function already(results: readonly DrainResult[], nowMs: number): Line[] {
 
 function fields(state: TopState, dialog: DrainDialog): Line[] {
   const { focus, reason, deadline, atDeadline, until, count } = dialog;
-  const label = (text: string, on: boolean): Span =>
-    span(`${on ? '>' : ' '} ${text.padEnd(10)}`, on ? 'strong' : 'plain');
+  const field = (name: DrainFocus, label: Span, ...value: Span[]): Line => {
+    const spans = [label, ...value];
+    return focus === name ? { spans, focused: true } : { spans };
+  };
+  const labelled = (name: DrainFocus, text: string, ...value: Span[]): Line => {
+    const on = focus === name;
+    return field(name, span(`${on ? '>' : ' '} ${text.padEnd(10)}`, on ? 'strong' : 'plain'), ...value);
+  };
   const lines = [
-    line(label('Reason', focus === 'reason'), ...fieldSpans(reason, focus === 'reason', state, FIELD)),
-    line(
-      label('Until', focus === 'until'),
-      ...radio(state, ['undrain', 'restart'], until, focus === 'until'),
-    ),
-    line(
-      label('Deadline', focus === 'deadline'),
+    labelled('reason', 'Reason', ...fieldSpans(reason, focus === 'reason', state, FIELD)),
+    labelled('until', 'Until', ...radio(state, ['undrain', 'restart'], until, focus === 'until')),
+    labelled(
+      'deadline',
+      'Deadline',
       ...(deadline.text === '' && focus !== 'deadline'
         ? [span(deadlineNow(state, dialog), 'quiet')]
         : fieldSpans(deadline, focus === 'deadline', state, FIELD)),
     ),
-    line(
-      label('then', focus === 'at-deadline'),
-      ...radio(state, ['keep', 'close'], atDeadline, focus === 'at-deadline'),
-    ),
+    labelled('at-deadline', 'then', ...radio(state, ['keep', 'close'], atDeadline, focus === 'at-deadline')),
   ];
   if (!asksForCount(dialog)) return lines;
   const tunnels = tunnelsOf(dialog.ids, state.agents);
   return [
     ...lines,
-    line(
+    field(
+      'count',
       span(`${focus === 'count' ? '>' : ' '} Type the number of tunnels, ${tunnels}: `, 'bad'),
       ...fieldSpans(count, focus === 'count', state, 8),
     ),
@@ -202,14 +211,15 @@ function undrainLines(state: TopState, dialog: UndrainDialog): DialogLines {
         : [...new Set(preview.value.flatMap(({ notes }) => notes))].map((text) =>
             line(span(safeText(text), 'busy')),
           );
+  const end = [...complaint(state, dialog.complaint), buttons(dialog, 'undrain', state)];
   return {
+    foot: end.length,
     title: ids.length === 1 ? `Undrain ${safeText(ids[0] ?? '')}?` : `Undrain ${ids.length} agents?`,
     lines: [
       ...orders,
       line(span(ids.length === 1 ? 'It takes new dials again.' : 'They take new dials again.')),
       ...answer,
-      ...complaint(state, dialog.complaint),
-      buttons(dialog, 'undrain', state),
+      ...end,
     ],
   };
 }
@@ -217,7 +227,9 @@ function undrainLines(state: TopState, dialog: UndrainDialog): DialogLines {
 function closeLines(state: TopState, dialog: CloseDialog): DialogLines {
   const { tunnel } = dialog;
   const bytes = `${bytesText(tunnel.bytesToNode)} to the node, ${bytesText(tunnel.bytesFromNode)} from it`;
+  const end = [...complaint(state, dialog.complaint), buttons(dialog, 'close it', state)];
   return {
+    foot: end.length,
     title: `Close the tunnel ${safeText(tunnel.id)}?`,
     lines: [
       line(
@@ -229,8 +241,7 @@ function closeLines(state: TopState, dialog: CloseDialog): DialogLines {
         ),
       ),
       line(span('Both ends see it as cut.', 'busy')),
-      ...complaint(state, dialog.complaint),
-      buttons(dialog, 'close it', state),
+      ...end,
     ],
   };
 }

@@ -1,5 +1,7 @@
+import { isTooSmall } from '../state/too-small.ts';
 import { type TopState, viewOf } from '../state/top-state.ts';
 import { agentsView } from './agents-view.ts';
+import { asciiLines } from './ascii-lines.ts';
 import { clip } from './clip.ts';
 import { detailsView } from './details-view.ts';
 import { overlay } from './dialog-box.ts';
@@ -8,21 +10,24 @@ import { eventsView } from './events-view.ts';
 import { footer } from './footer.ts';
 import { header } from './header.ts';
 import { helpView } from './help-view.ts';
+import { viewRows } from './scrolled.ts';
 import { selectionView } from './selection-view.ts';
 import { smallScreen } from './small-screen.ts';
 import { EMPTY_LINE, type Line } from './span.ts';
 import { tunnelsView } from './tunnels-view.ts';
 
-export const LEAST_COLUMNS = 40;
-export const LEAST_ROWS = 8;
-
 /** The whole screen: as many lines as it has rows, none wider than it has columns. */
 export function frame(state: TopState): readonly Line[] {
+  const lines = framed(state);
+  return state.glyphs.asciiOnly ? asciiLines(lines) : lines;
+}
+
+function framed(state: TopState): readonly Line[] {
   const { columns, rows } = state;
-  if (columns < LEAST_COLUMNS || rows < LEAST_ROWS) {
+  if (isTooSmall(state)) {
     return fill([clip(smallScreen(state), columns)], rows);
   }
-  const body = rows - 3;
+  const body = viewRows(state);
   const view = fill(viewLines(state, body), body);
   const under = [...header(state), ...view, footer(state)].map((line) =>
     clip(line, columns, state.glyphs.ellipsis),

@@ -1,3 +1,4 @@
+import { LEAST_COLUMNS, LEAST_ROWS } from '../state/too-small.ts';
 import { isStale, type TopState } from '../state/top-state.ts';
 import { type Line, line, span } from './span.ts';
 
@@ -8,6 +9,8 @@ export function smallScreen(state: TopState): Line {
   const { ready, draining, drained } = counts;
   const stale = isStale(state) ? ' stale' : '';
   return line(
-    span(`${ready} ready ${draining} draining ${drained} drained${stale}; too small, 40x8 at least`),
+    span(
+      `${ready} ready ${draining} draining ${drained} drained${stale}; ${LEAST_COLUMNS}x${LEAST_ROWS} at least; Ctrl-C quits`,
+    ),
   );
 }

@@ -11,10 +11,15 @@ export interface Line {
   readonly spans: readonly Span[];
   /** The row under the cursor. */
   readonly selected?: true;
+  /** The field of a dialog that is being typed into: it stays in sight. */
+  readonly focused?: true;
 }
 
+/** Controls of the terminal and of the direction of text: the last who could stop those of a peer. */
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
 export function span(text: string, tone: Tone = 'plain'): Span {
-  return { text, tone };
+  return { text: text.replace(CONTROL, '?'), tone };
 }
 
 export function line(...spans: Span[]): Line {

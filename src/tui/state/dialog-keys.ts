@@ -1,7 +1,14 @@
 import type { Key } from '../terminal/key.ts';
 import { parseDuration } from '../text/amounts.ts';
 import { arrange } from './agent-table.ts';
-import { asksForCount, type Dialog, type DrainDialog, type DrainFocus, tunnelsOf } from './dialog.ts';
+import {
+  asksForCount,
+  changedSince,
+  type Dialog,
+  type DrainDialog,
+  type DrainFocus,
+  tunnelsOf,
+} from './dialog.ts';
 import { editField } from './text-field.ts';
 import { isStale, mayAct, type TopState } from './top-state.ts';
 
@@ -109,6 +116,8 @@ function complaintOf(state: TopState, dialog: Dialog): string | undefined {
   if (dialog.preview.kind === 'failed') return dialog.preview.reason;
   const gone = dialog.ids.filter((id) => !state.agents.has(id));
   if (gone.length > 0) return `${gone[0]} is no longer known`;
+  const changed = changedSince(dialog.orders, state.agents);
+  if (changed !== undefined) return `the order of ${changed} was changed meanwhile: esc, and look again`;
   if (dialog.kind === 'undrain') return undefined;
   const deadline = dialog.deadline.text.trim();
   if (deadline !== '' && parseDuration(deadline) === undefined) {

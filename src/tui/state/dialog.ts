@@ -1,4 +1,5 @@
 import type { Agent, DrainResult, UndrainResult } from '../../proxy/admin/model/agent.ts';
+import type { Order } from '../../proxy/admin/model/order.ts';
 import type { Tunnel } from '../../proxy/admin/model/tunnel.ts';
 import type { TextField } from './text-field.ts';
 
@@ -16,6 +17,7 @@ export interface DrainDialog {
   readonly until: 'undrain' | 'restart';
   /** The number of tunnels, typed where that is asked for. */
   readonly count: TextField;
+  readonly orders: OrdersSeen;
   readonly preview: Preview<DrainPreview>;
   readonly step: Step;
   /** What is wrong with what was typed. */
@@ -34,6 +36,7 @@ export interface UndrainDialog {
   readonly kind: 'undrain';
   readonly ids: readonly string[];
   readonly focus: 'cancel' | 'confirm';
+  readonly orders: OrdersSeen;
   readonly preview: Preview<readonly UndrainResult[]>;
   readonly step: Step;
   readonly complaint: string | undefined;
@@ -54,6 +57,22 @@ export type Preview<T> =
   | { readonly kind: 'failed'; readonly reason: string };
 
 export type Step = { readonly kind: 'open' } | { readonly kind: 'applying'; readonly request: number };
+
+/** The orders as they were when the dialog opened, by agent ID: what was asked about, and is compared with. */
+export type OrdersSeen = ReadonlyMap<string, Order | undefined>;
+
+export function ordersOf(ids: readonly string[], agents: ReadonlyMap<string, Agent>): OrdersSeen {
+  return new Map(ids.map((id) => [id, agents.get(id)?.order]));
+}
+
+/** The first of them whose order somebody placed, changed or ended since. */
+export function changedSince(orders: OrdersSeen, agents: ReadonlyMap<string, Agent>): string | undefined {
+  for (const [id, before] of orders) {
+    const now = agents.get(id)?.order;
+    if (now?.id !== before?.id || now?.version !== before?.version) return id;
+  }
+  return undefined;
+}
 
 /** Tunnels that are on an agent now, over all servers. */
 export function tunnelsOf(ids: readonly string[], agents: ReadonlyMap<string, Agent>): number {

@@ -1,3 +1,4 @@
+import { ordersOf } from './dialog.ts';
 import { EMPTY_FIELD, fieldOf } from './text-field.ts';
 import type { TopState, View } from './top-state.ts';
 
@@ -18,6 +19,7 @@ export function openDrain(state: TopState, ids: readonly string[]): TopState {
       atDeadline: order?.atDeadline ?? 'keep',
       until: order?.until ?? 'undrain',
       count: EMPTY_FIELD,
+      orders: ordersOf(ids, state.agents),
       preview: { kind: 'asking', request },
       step: { kind: 'open' },
       complaint: undefined,
@@ -47,6 +49,7 @@ export function openUndrain(state: TopState, ids: readonly string[]): TopState {
       kind: 'undrain',
       ids: draining,
       focus: 'cancel',
+      orders: ordersOf(draining, state.agents),
       preview: { kind: 'asking', request },
       step: { kind: 'open' },
       complaint: undefined,

@@ -1,9 +1,11 @@
 import type { Rates } from '../../proxy/admin/model/agent.ts';
+import type { Key, KeyName } from '../terminal/key.ts';
 import { withTable } from './agent-table.ts';
 import { reduceDialogAnswer } from './dialog-answers.ts';
 import { reduceDialogKey } from './dialog-keys.ts';
 import type { TopEvent } from './event.ts';
 import { inScope } from './scope.ts';
+import { isTooSmall } from './too-small.ts';
 import type { RateHistory, TopState } from './top-state.ts';
 import { reduceViewAnswer } from './view-answers.ts';
 import { reduceViewKey } from './view-keys.ts';
@@ -49,6 +51,7 @@ function reduceRead(state: TopState, { keys }: TopEvent & { type: 'read' }): Top
   let now: TopState = state;
   for (const key of keys) {
     const before: TopState = now;
+    if (isTooSmall(now) && !worksUnseen(key)) continue;
     // The result has been read; the key still does its work.
     if (now.result !== undefined) now = { ...now, result: undefined };
     now = now.dialog === undefined ? reduceViewKey(now, key) : reduceDialogKey(now, key, keys.length === 1);
@@ -59,6 +62,13 @@ function reduceRead(state: TopState, { keys }: TopEvent & { type: 'read' }): Top
   }
   return now;
 }
+
+/** What the smallest screen has keys for: leaving it, and a dialog that it hides. */
+function worksUnseen(key: Key): boolean {
+  return key.kind === 'named' && UNSEEN.has(key.name);
+}
+
+const UNSEEN: ReadonlySet<KeyName> = new Set(['ctrl-c', 'ctrl-z', 'ctrl-l', 'escape']);
 
 function withRates(
   before: ReadonlyMap<string, RateHistory>,

@@ -1,4 +1,5 @@
 import { type Action, actionOf } from '../keys.ts';
+import { scrollEnd } from '../layout/scroll-end.ts';
 import type { Key } from '../terminal/key.ts';
 import { arrange, chosen, moveCursor, nextSort, tableRows, toggleMark, withTable } from './agent-table.ts';
 import { openClose, openDrain, openUndrain } from './open-dialog.ts';
@@ -139,12 +140,12 @@ function move(state: TopState, view: View, by: number): TopState {
     case 'details':
     case 'help':
     case 'selection':
-      // The layout, which knows how long it is, stops at the end.
-      return replaceView(state, { ...view, top: Math.max(0, Math.min(view.top + by, MAX_TOP)) });
+      return replaceView(state, {
+        ...view,
+        top: Math.max(0, Math.min(view.top + by, scrollEnd(state, view))),
+      });
   }
 }
-
-const MAX_TOP = 500;
 
 function back(state: TopState): TopState {
   if (state.views.length > 1) return { ...state, views: state.views.slice(0, -1) };

@@ -39,11 +39,11 @@ export function wantedOf(state: TopState): readonly Wanted[] {
   }
   const target = view.kind === 'selection' ? view.target.text.trim() : '';
   if (target !== '') wanted.push({ kind: 'selection', key: `selection ${scope} ${target}`, target });
-  if (dialog !== undefined) wanted.push(...ofDialog(state, dialog));
+  if (dialog !== undefined) wanted.push(...ofDialog(dialog));
   return wanted;
 }
 
-function ofDialog({ agents }: TopState, dialog: NonNullable<TopState['dialog']>): Wanted[] {
+function ofDialog(dialog: NonNullable<TopState['dialog']>): Wanted[] {
   const { step } = dialog;
   if (dialog.kind === 'close') {
     if (step.kind !== 'applying') return [];
@@ -61,19 +61,19 @@ function ofDialog({ agents }: TopState, dialog: NonNullable<TopState['dialog']>)
     return [{ kind: 'undrain-preview', key: `preview ${preview.request}`, request: preview.request, ids }];
   }
   if (step.kind === 'applying') {
-    const drain = drainRequest(dialog, agents);
+    const drain = drainRequest(dialog);
     return [{ kind: 'drain', key: `apply ${step.request}`, request: step.request, drain }];
   }
   const { preview } = dialog;
   if (preview.kind !== 'asking') return [];
-  const drain = { ...drainRequest(dialog, agents), force: false };
+  const drain = { ...drainRequest(dialog), force: false };
   return [{ kind: 'drain-preview', key: `preview ${preview.request}`, request: preview.request, drain }];
 }
 
 /** What the dialog says. An order that is already there gets only what was changed, so that nothing else is. */
-function drainRequest(dialog: DrainDialog, agents: TopState['agents']): DrainRequest {
-  const { ids, reason, deadline, atDeadline, until, preview } = dialog;
-  const order = ids.length === 1 ? agents.get(ids[0] ?? '')?.order : undefined;
+function drainRequest(dialog: DrainDialog): DrainRequest {
+  const { ids, reason, deadline, atDeadline, until, orders, preview } = dialog;
+  const order = ids.length === 1 ? orders.get(ids[0] ?? '') : undefined;
   const deadlineSeconds = parseDuration(deadline.text.trim());
   const text = reason.text.trim();
   return {

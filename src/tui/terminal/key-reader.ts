@@ -4,7 +4,8 @@ import type { Key, KeyName } from './key.ts';
 const ESC = '\u001b';
 const PASTE_START = `${ESC}[200~`;
 const PASTE_END = `${ESC}[201~`;
-/** A paste without an end, or an endless sequence, is cut there. */
+const CTRL_C = '\u0003';
+/** A longer paste is dropped whole, an endless sequence at its start. */
 const MAX_HELD = 64 * 1024;
 
 const CONTROLS: Readonly<Record<string, KeyName>> = {
@@ -43,6 +44,8 @@ const SEQUENCES: Readonly<Record<string, KeyName>> = {
 export class KeyReader {
   readonly #decoder = new StringDecoder('utf8');
   #held = '';
+  /** The paste that is arriving is too long: what is held of it is only what may be the start of its end. */
+  #tooLong = false;
 
   /** Whether an escape waits for what may follow it; see `flush`. */
   get waiting(): boolean {
@@ -51,14 +54,24 @@ export class KeyReader {
 
   /** The keys of one read. */
   read(chunk: Buffer): Key[] {
-    this.#held += this.#decoder.write(chunk);
+    const text = this.#decoder.write(chunk);
+    // A paste whose end got lost must not keep the keyboard for ever; its text does not come as one control character.
+    if (text === CTRL_C && this.#held.startsWith(PASTE_START)) {
+      this.#held = '';
+      this.#tooLong = false;
+    }
+    this.#held += text;
     const keys: Key[] = [];
     for (;;) {
       const taken = this.#take(keys);
       if (taken === 0) break;
       this.#held = this.#held.slice(taken);
     }
-    if (this.#held.length > MAX_HELD) this.#held = '';
+    if (this.#held.length > MAX_HELD) {
+      // Cut anywhere, the rest of a paste would be keys.
+      this.#tooLong = this.#held.startsWith(PASTE_START);
+      this.#held = this.#tooLong ? `${PASTE_START}${this.#held.slice(1 - PASTE_END.length)}` : '';
+    }
     return keys;
   }
 
@@ -78,7 +91,8 @@ export class KeyReader {
     if (held.startsWith(PASTE_START)) {
       const end = held.indexOf(PASTE_END);
       if (end < 0) return 0;
-      keys.push({ kind: 'paste', text: held.slice(PASTE_START.length, end) });
+      keys.push({ kind: 'paste', text: this.#tooLong ? '' : held.slice(PASTE_START.length, end) });
+      this.#tooLong = false;
       return end + PASTE_END.length;
     }
     if (held.length === 1) return 0;
