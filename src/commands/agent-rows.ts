@@ -102,6 +102,6 @@ export function actorText({ actor, actorClaimed }: Pick<Order, 'actor' | 'actorC
 export function deadlineText({ deadline, atDeadline }: Order, nowMs: number): string {
   if (deadline === undefined) return 'no deadline';
   const leftMs = deadline.getTime() - nowMs;
-  const when = leftMs >= 0 ? `in ${ageText(leftMs / 1_000)}` : `over for ${ageText(-leftMs / 1_000)}`;
-  return `deadline ${when}, then ${atDeadline}`;
+  if (leftMs < 0) return `deadline passed ${ageText(-leftMs / 1_000)} ago (${atDeadline})`;
+  return `deadline in ${ageText(leftMs / 1_000)}, then ${atDeadline}`;
 }

@@ -55,7 +55,7 @@ async function watch(operator: Operator, flags: AgentsFlags): Promise<ExitCode> 
   const rows = new RowWatch(agentHead(wide), 'removed');
   const names = new Set<string>();
   let lastJson = '';
-  const show = (merged: readonly Agent[]): void => {
+  const show = (merged: readonly Agent[], complete: boolean): void => {
     if (output === 'json') {
       const json = adminJson(merged);
       if (json !== lastJson) operator.print(`${json}\n`);
@@ -71,6 +71,7 @@ async function watch(operator: Operator, flags: AgentsFlags): Promise<ExitCode> 
       operator.print(
         rows.next(
           merged.map((agent) => ({ id: agent.id, cells: cells(agent), key: agentRowKey(agent, wide) })),
+          complete,
         ),
       );
     }
@@ -88,7 +89,10 @@ async function watch(operator: Operator, flags: AgentsFlags): Promise<ExitCode> 
   while (!stopped.aborted) {
     await bell.wait(clock, times.remindMs, stopped);
     if (!stopped.aborted && agentsWatch.servers.some((server) => server.answers))
-      show(mergeAgents(agentsWatch.views));
+      show(
+        mergeAgents(agentsWatch.views),
+        agentsWatch.servers.every((server) => server.answers),
+      );
   }
   await agentsWatch.ended;
   return operator.io.interrupted.aborted ? ExitCode.interrupted : ExitCode.done;

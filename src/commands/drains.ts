@@ -1,12 +1,13 @@
 import { adminJson } from '../proxy/admin/model/admin-json.ts';
 import { sinceText } from '../proxy/admin/model/amounts.ts';
 import type { Order } from '../proxy/admin/model/order.ts';
-import { Fault, oneLine } from '../proxy/ops/fault.ts';
+import { oneLine } from '../proxy/ops/fault.ts';
 import type { AdminFlags, OutputFlag } from './admin-flags.ts';
 import { actorText, deadlineText } from './agent-rows.ts';
-import { askAll, separate } from './ask-all.ts';
+import { type Answer, askAll, separate } from './ask-all.ts';
 import { ExitCode } from './exit-code.ts';
 import type { CommandIo } from './io.ts';
+import { LostServers } from './lost-servers.ts';
 import { type Operator, type OperatorTools, operate } from './operator.ts';
 import { RowWatch } from './row-watch.ts';
 import { formatTable } from './table.ts';
@@ -31,11 +32,12 @@ interface Listed {
   readonly code: ExitCode;
 }
 
+function askOrders(operator: Operator): Promise<Answer<readonly Order[]>[]> {
+  return askAll(operator, (client, signal) => client.orders(signal));
+}
+
 async function ask(operator: Operator): Promise<Listed> {
-  const { values, lost } = separate(
-    operator,
-    await askAll(operator, (client, signal) => client.orders(signal)),
-  );
+  const { values, lost } = separate(operator, await askOrders(operator));
   return { orders: mergeOrders(values.flat()), code: lost.length > 0 ? ExitCode.partial : ExitCode.done };
 }
 
@@ -80,10 +82,16 @@ async function watch(operator: Operator, flags: DrainsFlags): Promise<ExitCode> 
   const rows = new RowWatch(head(wide), 'ended');
   const names = new Set<string>();
   const { stopped, clock, times, io } = operator;
+  const servers = new LostServers(operator);
   let last = '';
   while (!stopped.aborted) {
     try {
-      const { orders } = await ask(operator);
+      const { values, complete } = servers.take(await askOrders(operator));
+      const orders = mergeOrders(values.flat());
+      if (values.length === 0) {
+        await clock.wait(times.pollMs, stopped);
+        continue;
+      }
       const nowMs = clock.wallMs();
       if (flags.output === 'json') {
         const json = adminJson(orders);
@@ -96,18 +104,18 @@ async function watch(operator: Operator, flags: DrainsFlags): Promise<ExitCode> 
         operator.print(
           rows.next(
             orders.map((order) => ({
-              id: order.agentId,
+              id: `${order.agentId}\0${order.id}`,
+              goneText: `${order.id} ended`,
               cells: row(order, wide, nowMs),
-              key: JSON.stringify([order.id, order.version, order.overdue, order.acknowledged]),
+              key: JSON.stringify([order.version, order.overdue, order.acknowledged]),
             })),
+            complete,
           ),
         );
       }
     } catch (error) {
       if (stopped.aborted) break;
-      if (!(error instanceof Fault)) throw error;
-      if (error.line !== last) operator.say(`konnectivity-ts: ${error.line}; trying again`);
-      last = error.line;
+      throw error;
     }
     await clock.wait(times.pollMs, stopped);
   }

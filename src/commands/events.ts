@@ -104,7 +104,7 @@ function show(operator: Operator, { output }: EventsFlags, event: AdminEvent): v
   if (event.missed > 0)
     operator.say(`${countText(event.missed, 'event')} of ${event.serverId} were missed here`);
   const server = operator.clients.length > 1 ? `${event.serverId}  ` : '';
-  const actor = event.actor === undefined || event.actor === '' ? '' : ` (${event.actor})`;
+  const actor = event.actor === undefined || event.actor === '' ? '' : `, by ${event.actor}`;
   const time = event.time.toISOString();
   operator.print(
     `${oneLine(`${time}  ${server}${event.type.padEnd(20)}  ${event.message}${actor}`, 2_000)}\n`,

@@ -1,6 +1,7 @@
 import type { Agent, Identifier } from '../proxy/admin/model/agent.ts';
 import { Fault } from '../proxy/ops/fault.ts';
 import { closestName } from './flags/closest-name.ts';
+import { shellWord } from './shell-word.ts';
 
 const MOST_PROPOSALS = 5;
 
@@ -53,12 +54,16 @@ function byIdentifier(name: string, agents: readonly Agent[], rules: FindRules):
   const living = matching.filter((agent) => agent.state !== 'gone');
   const [only, ...more] = living.length > 0 ? living : matching;
   if (only === undefined) {
-    throw new Fault('admin-not-found', `no agent has the identifier ${name}`, `see ${rules.listing} -o wide`);
+    throw new Fault(
+      'admin-not-found',
+      `no agent has the identifier ${shellWord(name)}`,
+      `see ${rules.listing} -o wide`,
+    );
   }
   if (more.length === 0) return only;
   throw new Fault(
     'agent-ambiguous',
-    `${more.length + 1} agents have ${name}: ${idList([only, ...more])}`,
+    `${more.length + 1} agents have ${shellWord(name)}: ${idList([only, ...more])}`,
     'give their IDs',
   );
 }
@@ -69,7 +74,9 @@ function byPrefix(name: string, agents: readonly Agent[], rules: FindRules): Age
   if (only !== undefined && more.length === 0 && rules.byPrefix) return only;
   if (only !== undefined) {
     const what =
-      more.length > 0 ? `${name} is the beginning of ${beginning.length} IDs` : `there is no agent ${name}`;
+      more.length > 0
+        ? `${shellWord(name)} is the beginning of ${beginning.length} IDs`
+        : `there is no agent ${shellWord(name)}`;
     throw new Fault(
       more.length > 0 ? 'agent-ambiguous' : 'admin-not-found',
       what,
@@ -82,13 +89,15 @@ function byPrefix(name: string, agents: readonly Agent[], rules: FindRules): Age
   );
   throw new Fault(
     'admin-not-found',
-    `there is no agent ${name}`,
-    `${close === undefined ? '' : `did you mean ${close}? `}List them: ${rules.listing}`,
+    `there is no agent ${shellWord(name)}`,
+    close === undefined
+      ? `list them: ${rules.listing}`
+      : `did you mean ${shellWord(close)}? List them: ${rules.listing}`,
   );
 }
 
 function idList(agents: readonly Agent[]): string {
-  const ids = agents.slice(0, MOST_PROPOSALS).map((agent) => agent.id);
+  const ids = agents.slice(0, MOST_PROPOSALS).map((agent) => shellWord(agent.id));
   const more = agents.length - ids.length;
   return `${ids.join(', ')}${more > 0 ? ` or ${more} others` : ''}`;
 }

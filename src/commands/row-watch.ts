@@ -2,6 +2,8 @@ import { columnWidths, tableLine } from './table.ts';
 
 export interface WatchedRow {
   readonly id: string;
+  /** Where the ID says more than the first cell: what is written when it went. */
+  readonly goneText?: string;
   readonly cells: readonly string[];
   /** The row is printed again when it changes. */
   readonly key: string;
@@ -11,7 +13,7 @@ export interface WatchedRow {
 export class RowWatch {
   readonly #head: readonly string[];
   readonly #gone: string;
-  readonly #keys = new Map<string, string>();
+  readonly #known = new Map<string, { readonly key: string; readonly name: string; readonly gone: string }>();
   #widths: readonly number[] | undefined;
 
   /** @param gone what is written into the second column of a row that is no longer there */
@@ -20,20 +22,23 @@ export class RowWatch {
     this.#gone = gone;
   }
 
-  /** The text to print now; empty when nothing changed. */
-  next(rows: readonly WatchedRow[]): string {
+  /**
+   * The text to print now; empty when nothing changed.
+   * @param complete false when somebody who may know of more rows did not answer: those that are missing are not gone
+   */
+  next(rows: readonly WatchedRow[], complete = true): string {
     const lines: (readonly string[])[] = [];
     if (this.#widths === undefined) lines.push(this.#head);
-    for (const { id, key, cells } of rows) {
-      if (this.#keys.get(id) === key) continue;
-      this.#keys.set(id, key);
+    for (const { id, key, cells, goneText = this.#gone } of rows) {
+      if (this.#known.get(id)?.key === key) continue;
+      this.#known.set(id, { key, name: cells[0] ?? id, gone: goneText });
       lines.push(cells);
     }
     const present = new Set(rows.map((row) => row.id));
-    for (const id of this.#keys.keys()) {
+    for (const [id, { name, gone }] of complete ? this.#known : []) {
       if (present.has(id)) continue;
-      this.#keys.delete(id);
-      lines.push([id, this.#gone]);
+      this.#known.delete(id);
+      lines.push([name, gone]);
     }
     // Later rows stay in line with those above as far as they fit.
     this.#widths ??= columnWidths(this.#head.length, lines);

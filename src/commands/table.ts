@@ -1,3 +1,4 @@
+import stringWidth from 'string-width';
 import { oneLine } from '../proxy/ops/safe-text.ts';
 
 /** Longer cells are cut: one odd ID must not make a table unreadable. */
@@ -15,14 +16,19 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
 
 export function columnWidths(columns: number, lines: readonly (readonly string[])[]): number[] {
   return Array.from({ length: columns }, (_, column) =>
-    Math.max(...lines.map((line) => (line[column] ?? '').length)),
+    Math.max(...lines.map((line) => stringWidth(line[column] ?? ''))),
   );
 }
 
 /** One line of a table of which the widths are given; a wider cell pushes the rest to the right. */
 export function tableLine(cells: readonly string[], widths: readonly number[]): string {
   return cells
-    .map((cell, column) => oneLine(cell, CELL_LIMIT).padEnd(widths[column] ?? 0))
+    .map((cell, column) => padded(oneLine(cell, CELL_LIMIT), widths[column] ?? 0))
     .join('  ')
     .trimEnd();
+}
+
+/** Filled up to that many columns of a terminal, which are not as many as characters. */
+function padded(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - stringWidth(text)));
 }

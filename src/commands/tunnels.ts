@@ -3,13 +3,14 @@ import { countText } from '../proxy/admin/model/amounts.ts';
 import type { Tunnel, TunnelsRequest } from '../proxy/admin/model/tunnel.ts';
 import { Fault, oneLine } from '../proxy/ops/fault.ts';
 import type { AdminFlags, OutputFlag } from './admin-flags.ts';
-import { askAll, separate } from './ask-all.ts';
+import { type Answer, askAll, separate } from './ask-all.ts';
 import { ExitCode } from './exit-code.ts';
 import type { CommandIo } from './io.ts';
+import { LostServers } from './lost-servers.ts';
 import { type Operator, type OperatorTools, operate } from './operator.ts';
 import { RowWatch } from './row-watch.ts';
 import { formatTable } from './table.ts';
-import { inOrder, tunnelsUpTo } from './tunnel-pages.ts';
+import { inOrder, type TunnelsFound, tunnelsUpTo } from './tunnel-pages.ts';
 import { type TunnelTable, tunnelHead, tunnelRow } from './tunnel-rows.ts';
 
 export interface TunnelsFlags extends AdminFlags {
@@ -65,9 +66,16 @@ interface Listed {
   readonly code: ExitCode;
 }
 
+function askTunnels(
+  operator: Operator,
+  request: TunnelsRequest,
+  limit: number,
+): Promise<Answer<TunnelsFound>[]> {
+  return askAll(operator, (client, signal) => tunnelsUpTo(client, request, limit, signal));
+}
+
 async function ask(operator: Operator, request: TunnelsRequest, limit: number): Promise<Listed> {
-  const answers = await askAll(operator, (client, signal) => tunnelsUpTo(client, request, limit, signal));
-  const { values, lost } = separate(operator, answers);
+  const { values, lost } = separate(operator, await askTunnels(operator, request, limit));
   return {
     tunnels: inOrder(
       values.flatMap((value) => value.tunnels),
@@ -100,7 +108,7 @@ async function list(
   }
   if (total > found.length) {
     operator.say(
-      `${countText(total, 'tunnel')} match, ${found.length} are shown; see more with --limit ${total}`,
+      `${found.length} of ${countText(total, 'tunnel')} that match; see more with --limit ${total}`,
     );
   }
   return code;
@@ -117,11 +125,16 @@ async function watch(
   const rows = new RowWatch(tunnelHead(table), 'ended');
   const names = new Set<string>();
   const { stopped, clock, times, io } = operator;
-  let lastProblem = '';
+  const servers = new LostServers(operator);
   while (!stopped.aborted) {
     try {
-      const { tunnels: found } = await ask(operator, request, limit);
-      lastProblem = '';
+      const { values, complete } = servers.take(await askTunnels(operator, request, limit));
+      if (values.length === 0) {
+        await clock.wait(times.pollMs, stopped);
+        continue;
+      }
+      const all = values.flatMap((value) => value.tunnels);
+      const found = inOrder(all, request).slice(0, limit);
       const nowMs = clock.wallMs();
       if (flags.output === 'json') operator.print(`${adminJson(found)}\n`);
       else if (flags.output === 'name') {
@@ -133,18 +146,19 @@ async function watch(
         operator.print(
           rows.next(
             found.map((tunnel) => ({
-              id: `${tunnel.id}`,
+              id: `${tunnel.serverId} ${tunnel.id}`,
+              ...(table.several ? { goneText: `ended (${tunnel.serverId})` } : {}),
               cells: tunnelRow(tunnel, table, nowMs),
               key: rowKey(tunnel),
             })),
+            // Those beyond the limit have not ended either.
+            complete && found.length === all.length && all.length < limit,
           ),
         );
       }
     } catch (error) {
       if (stopped.aborted) break;
-      if (!(error instanceof Fault)) throw error;
-      if (error.line !== lastProblem) operator.say(`konnectivity-ts: ${error.line}; trying again`);
-      lastProblem = error.line;
+      throw error;
     }
     await clock.wait(times.pollMs, stopped);
   }

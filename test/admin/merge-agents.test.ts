@@ -104,7 +104,27 @@ describe('agents of several servers', () => {
   it('may be stopped only when every server agrees', () => {
     assert.equal(both({ safeToStop: true }, { safeToStop: true }).safeToStop, true);
     assert.equal(both({ safeToStop: true }, { safeToStop: false }).safeToStop, false);
+    const agent = adminAgent('node-a', { serverIds: ['cp-1', 'cp-2'], safeToStop: true });
+    assert.equal(mergeAgents([view('cp-1', agent)])[0]?.safeToStop, false);
   });
+
+  it('of Go may be stopped when they are drained at all servers, and the last for nothing', () => {
+    const drained = { kind: 'go', state: 'drained' } as const;
+    assert.equal(both(drained, drained).safeToStop, true);
+    assert.equal(both(drained, { ...drained, lastFor: ['host a'] }).safeToStop, false);
+    assert.equal(both(drained, { ...drained, state: 'draining' }).safeToStop, false);
+    assert.equal(mergeAgents([view('cp-1', adminAgent('node-g', drained))])[0]?.safeToStop, false);
+  });
+
+  for (const condition of ['late', 'unresponsive', 'duplicate', 'partial'] as const) {
+    it(`may not be stopped while they are ${condition}`, () => {
+      const agent = { kind: 'go', state: 'drained' } as const;
+      const odd = both(agent, { ...agent, conditions: [condition] });
+      assert.equal(odd.safeToStop, condition === 'partial');
+      const ours = both({ safeToStop: true }, { safeToStop: true, conditions: [condition] });
+      assert.equal(ours.safeToStop, false);
+    });
+  }
 
   it('keep streams, destinations and conditions of all servers, and show two instances as a duplicate', () => {
     const merged = both(

@@ -56,7 +56,9 @@ describe('drain against real servers and agents', () => {
 
   it('a tunnel runs on, new dials go elsewhere, and drained is said of both servers', async () => {
     const tunnel = await dialThrough('node-b');
-    const run = world.run(['drain', 'node-b', '--reason', 'kernel patch']);
+    const run = world.run(['drain', 'node-b', '--reason', 'kernel patch'], {
+      KONNECTIVITY_TS_ADMIN: world.sockets.join(','),
+    });
     await run.written('node-b: draining, 1 tunnel left on 2 servers');
     await run.written(`  ${echo.address}, `);
     for (let i = 0; i < 10; i++) (await dial()).write('x');
@@ -133,6 +135,18 @@ describe('drain against real servers and agents', () => {
     assert.equal(code, 0);
     assert.match(out, /^node-b: drained on all its 2 servers; .*; 1 tunnel closed at the deadline\n$/);
     assert.match((await world.run(['agents', '-o', 'name']).ended).out, /node-b/);
+  });
+
+  it('with options changes the order in force, at every server', async () => {
+    const both = { KONNECTIVITY_TS_ADMIN: world.sockets.join(',') };
+    await world.run(['drain', 'node-b', '--no-wait'], both).ended;
+    const updated = await world.run(['drain', 'node-b', '--deadline', '1h', '--no-wait'], both).ended;
+    assert.match(updated.said, /node-b: order \w+ was changed: no deadline -> deadline in /);
+    for (const socket of world.sockets) {
+      const listed = await world.run(['drains', '-o', 'json'], { KONNECTIVITY_TS_ADMIN: socket }).ended;
+      const [order] = JSON.parse(listed.out) as { deadline?: string }[];
+      assert.notEqual(order?.deadline, undefined);
+    }
   });
 
   it('tunnels, close, why and select tell of the same tunnel', async () => {

@@ -169,7 +169,7 @@ describe('tunnels', () => {
       '0 B',
       '-',
     ]);
-    assert.match(some.said, /1500 tunnels match, 2 are shown; see more with --limit 1500/);
+    assert.match(some.said, /2 of 1500 tunnels that match; see more with --limit 1500/);
   });
 
   it('with --closed show why they ended', async () => {
@@ -287,7 +287,7 @@ describe('drains', () => {
       '12m',
       'alice@example (claimed)',
       'kernel patch',
-      'deadline over for 3m, then keep',
+      'deadline passed 3m ago (keep)',
       'undrain',
       'overdue',
       '1',
@@ -303,9 +303,30 @@ describe('drains', () => {
     const code = drains({ watch: true }, io, toolsOf(fleet));
     await io.written('order7f3');
     delete (fleet.agents.get('node-a') as { order?: unknown }).order;
-    await io.written('node-a  ended');
+    await io.written('node-a  order7f3 ended');
     io.interrupt.abort();
     assert.equal(await code, 130);
+  });
+
+  it('with --watch says once that a server is lost, and calls nothing ended that it may still have', async () => {
+    const fleet = new FakeFleet('cp-1', 'cp-2');
+    fleet.agent('node-a');
+    const [first, second] = fleet.servers;
+    first?.stored.set('node-a', adminOrder('node-a'));
+    const io = new OperatorIo();
+    const code = drains({ watch: true }, io, toolsOf(fleet));
+    await io.written('order7f3');
+    assert.ok(first);
+    first.health = 'down';
+    await io.written('trying again');
+    second?.stored.set('node-a', adminOrder('node-a', { id: 'another' }));
+    await io.written('another');
+    first.health = 'up';
+    await io.written('is back');
+    io.interrupt.abort();
+    assert.equal(await code, 130);
+    assert.equal(io.said.match(/trying again/g)?.length, 1);
+    assert.doesNotMatch(io.out, /ended/);
   });
 });
 
@@ -420,7 +441,7 @@ describe('events', () => {
     const { code, lines } = await outcome(events, fleet, { since: '10m' });
     assert.equal(code, 0);
     assert.deepEqual(lines, [
-      '2026-01-01T11:58:00.000Z  cp-1  order-placed          node-a is to drain (alice\\u001b)',
+      '2026-01-01T11:58:00.000Z  cp-1  order-placed          node-a is to drain, by alice\\u001b',
       '2026-01-01T11:59:00.000Z  cp-2  agent-lost            node-b is lost',
     ]);
     assert.equal((await outcome(events, fleet, {})).lines.length, 3);

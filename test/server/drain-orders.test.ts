@@ -150,6 +150,24 @@ describe('a drain order', () => {
     );
   });
 
+  it('that is in force is changed by a command that names its ID, as one to several servers does', async () => {
+    const server = await start();
+    await connect(server, 'a');
+    await connect(server, 'b');
+    const orderIds = new Map([['a', 'shared']]);
+    server.server.drain.drain(order(['a'], { reason: 'one', orderIds }));
+    const [same] = server.server.drain.drain(order(['a'], { reason: 'one', orderIds }));
+    assert.equal(same?.change, 'unchanged');
+    const [updated] = server.server.drain.drain(
+      order(['a'], { deadlineMs: 60_000, atDeadline: 'close', orderIds }),
+    );
+    assert.deepEqual(
+      [updated?.change, updated?.order.id, updated?.order.version, updated?.order.atDeadline],
+      ['updated', 'shared', 2, 'close'],
+    );
+    assert.notEqual(server.server.drain.orderOf('a')?.deadlineUnixMs, undefined);
+  });
+
   it('that is only validated changes nothing', async () => {
     const server = await start();
     await connect(server, 'a');

@@ -71,15 +71,26 @@ export function drainedText(agent: Agent, asked: number): string {
     const of = Math.max(agent.serverCount, asked);
     return of > asked
       ? `drained here, ${asked} of ${countText(of, 'server')} asked; a Go agent says nothing of the others`
-      : `drained on all ${countText(of, 'server')}; ${stopText(agent)}`;
+      : `drained on all ${countText(of, 'server')}; ${stopText(agent, asked)}`;
   }
   const servers = agent.serverIds.length;
   const where = servers === 1 ? 'on its server' : `on all its ${servers} servers`;
-  return `drained ${where}; ${stopText(agent)}`;
+  return `drained ${where}; ${stopText(agent, asked)}`;
 }
 
-function stopText(agent: Agent): string {
+/** Whether what ends the process loses no tunnel and no destination; if not, why not. */
+function stopText(agent: Agent, asked: number): string {
+  const { conditions, lastFor, serverIds, serverCount } = agent;
   if (agent.safeToStop) return 'safe to stop';
-  if (agent.lastFor.length > 0) return `idle, still the last for ${agent.lastFor.join(', ')}`;
-  return agent.conditions.includes('partial') ? 'not every server agrees yet' : 'idle';
+  if (lastFor.length > 0) return `idle, still the last for ${lastFor.join(', ')}`;
+  if (conditions.includes('late') || conditions.includes('unresponsive'))
+    return 'but it does not answer: it may have more than it said';
+  if (conditions.includes('duplicate')) return 'but two instances have this ID, see agents -o wide';
+  if (serverIds.length < serverCount) return `it has reached ${serverIds.length} of ${serverCount} servers`;
+  if (conditions.includes('partial')) return 'not every server agrees yet';
+  if (asked < serverIds.length) {
+    const says = asked === 1 ? 'says' : 'say';
+    return `others take over, ${says} ${asked} of them; ask all of them with --admin`;
+  }
+  return 'idle';
 }

@@ -7,16 +7,16 @@ import type { Operator } from '../operator.ts';
 /** Servers that have to be told an order, because they were restarted, or could not be reached before. */
 export class PlaceAgain {
   readonly #operator: Operator;
-  readonly #untold = new Map<AdminClient, { readonly why: string; readonly ids: Set<string> }>();
+  readonly #untold = new Map<AdminClient, { readonly name: string; readonly ids: Set<string> }>();
   #lastMs = Number.NEGATIVE_INFINITY;
 
   constructor(operator: Operator) {
     this.#operator = operator;
   }
 
-  /** @param why the beginning of what is said once it is done, such as `cp-1 was restarted` */
-  add(client: AdminClient, ids: readonly string[], why: string): void {
-    this.#untold.set(client, { why, ids: new Set(ids) });
+  /** @param name of the server, for what is said once it is done */
+  add(client: AdminClient, ids: readonly string[], name: string): void {
+    this.#untold.set(client, { name, ids: new Set(ids) });
   }
 
   untold(agentId: string): boolean {
@@ -36,13 +36,13 @@ export class PlaceAgain {
     const { clock, times } = this.#operator;
     const told = new Set<string>();
     if (clock.monoMs() - this.#lastMs < times.retryMs) return told;
-    for (const [client, { why, ids }] of this.#untold) {
+    for (const [client, { name, ids }] of this.#untold) {
       const server = servers.find((one) => one.client === client);
       if (server === undefined || !server.answers) continue;
       this.#lastMs = clock.monoMs();
       for (const id of ids) {
         const order = orders.get(id);
-        const outcome = order === undefined ? 'settled' : await this.#tellOne(server, order, why);
+        const outcome = order === undefined ? 'settled' : await this.#tellOne(server, order, name);
         if (outcome !== 'later') ids.delete(id);
         if (outcome === 'placed') told.add(id);
       }
@@ -51,19 +51,21 @@ export class PlaceAgain {
     return told;
   }
 
-  async #tellOne(server: WatchedServer, order: Order, why: string): Promise<'placed' | 'settled' | 'later'> {
+  async #tellOne(server: WatchedServer, order: Order, name: string): Promise<'placed' | 'settled' | 'later'> {
     const seen = server.agents.get(order.agentId);
-    if (seen?.order !== undefined && seen.order.id === order.id && !seen.order.relayed) return 'settled';
+    // A server refuses orders for agents that it does not know, and notes each refusal: the agent has to come first.
+    if (seen === undefined) return 'later';
+    if (seen.order !== undefined && seen.order.id === order.id && !seen.order.relayed) return 'settled';
     // An agent of ours that is there and drains for nobody was undrained elsewhere meanwhile.
     if (
-      seen?.kind === 'ts' &&
+      seen.kind === 'ts' &&
       seen.state === 'ready' &&
       seen.streams.every(({ state }) => state === 'ready')
     ) {
       return 'settled';
     }
     // One that came with its agent is stored as it is.
-    const request = seen?.order === undefined ? requestOf(order, this.#operator.clock.wallMs()) : {};
+    const request = seen.order === undefined ? requestOf(order, this.#operator.clock.wallMs()) : {};
     const answer = await askOne(this.#operator, server.client, (client, signal) =>
       client.drain(
         { ...request, agentIds: [order.agentId], orderIds: { [order.agentId]: order.id }, force: true },
@@ -71,13 +73,13 @@ export class PlaceAgain {
       ),
     );
     if (answer.fault === undefined) {
-      this.#operator.say(`${why}: order ${order.id} of ${order.agentId} was placed there again`);
+      this.#operator.say(`${name}: order ${order.id} of ${order.agentId} was placed there`);
       return 'placed';
     }
-    // The agent has not come back to that server yet, or the server is not there yet.
+    // The agent is gone from that server again, or the server is.
     if (answer.fault.code === 'admin-not-found' || answer.fault.code === 'admin-unreachable') return 'later';
     this.#operator.say(
-      `konnectivity-ts: ${why}, and does not take the order of ${order.agentId}: ${answer.fault.line}`,
+      `konnectivity-ts: ${name} does not take the order of ${order.agentId}: ${answer.fault.line}`,
     );
     return 'settled';
   }

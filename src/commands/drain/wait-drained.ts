@@ -68,12 +68,14 @@ export async function waitDrained(operator: Operator, plan: DrainPlan, wait: Wai
   const again = new PlaceAgain(operator);
   const report = new DrainReport(operator, plan.json);
   const progress = new Progress(operator);
-  for (const { client, ids: missing } of wait.untold)
-    again.add(client, missing, `${client.address} answers now`);
+  for (const { client, ids: missing } of wait.untold) again.add(client, missing, client.address);
   const onNews = (news: WatchNews): void => {
     if (news.kind === 'lost') operator.say(`konnectivity-ts: ${news.fault.line}; trying again`);
-    if (news.kind === 'restarted' && !plan.monitor)
-      again.add(news.client, ids, `${news.serverId} was restarted`);
+    if (news.kind === 'back') operator.say(`${news.client.address} is back`);
+    if (news.kind === 'restarted') {
+      operator.say(`${news.serverId} was restarted`);
+      if (!plan.monitor) again.add(news.client, ids, news.serverId);
+    }
     bell.ring();
   };
   const endMs = plan.timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.monoMs() + plan.timeoutMs;

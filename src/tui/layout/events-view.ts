@@ -26,7 +26,8 @@ export function eventLine(event: AdminEvent, state: TopState, withAgent: boolean
   const today = clockText(event.time, state.nowMs).length === 5;
   const when = today ? secondsClockText(event.time) : clockText(event.time, state.nowMs);
   const who = event.actor === undefined || event.actor === '' ? '' : ` (by ${safeText(event.actor)})`;
-  const agent = withAgent && event.agent !== undefined ? `${safeText(event.agent)}: ` : '';
+  const named = event.agent === undefined || event.message.includes(event.agent);
+  const agent = withAgent && !named ? `${safeText(event.agent ?? '')}: ` : '';
   const several =
     state.servers.length > 1 && viewOf(state).kind === 'events' ? ` [${safeText(event.serverId)}]` : '';
   return line(

@@ -6,6 +6,8 @@ export type AgentState = 'ready' | 'draining' | 'drained' | 'gone';
 /** Worst first. */
 export const CONDITIONS = ['overdue', 'late', 'unresponsive', 'slow', 'duplicate', 'partial'] as const;
 export type Condition = (typeof CONDITIONS)[number];
+/** With these, what an agent says, or is counted to have, may be less than it has: it is never safe to stop. */
+export const IN_DOUBT: readonly Condition[] = ['late', 'unresponsive', 'duplicate', 'partial'];
 
 export interface Identifier {
   readonly kind: 'host' | 'ipv4' | 'ipv6' | 'cidr' | 'default-route';

@@ -1,5 +1,5 @@
 import type { Agent, AgentStream, Condition, Identifier, Rates } from './agent.ts';
-import { CONDITIONS } from './agent.ts';
+import { CONDITIONS, IN_DOUBT } from './agent.ts';
 import type { Order } from './order.ts';
 
 /** What one server said of its agents, or that it did not answer. */
@@ -68,7 +68,6 @@ export function mergeAgent(same: readonly Agent[], asked: Asked): Agent {
   if (first.kind === 'go' && !goIsPartial(views, asked)) conditions.delete('partial');
   if (isPartial(views, first, serverIds, asked)) conditions.add('partial');
   if (new Set(views.flatMap((agent) => agent.instance ?? [])).size > 1) conditions.add('duplicate');
-  const partial = conditions.has('partial');
   const own = first.kind === 'ts';
   const order = orderOf(same);
   const leavingSince = least(views.map((agent) => agent.leavingSince));
@@ -97,7 +96,7 @@ export function mergeAgent(same: readonly Agent[], asked: Asked): Agent {
     tunnelsHere: sum(views, (a) => a.tunnelsHere),
     pendingDialsHere: sum(views, (a) => a.pendingDialsHere),
     ...(oldest === undefined ? {} : { oldestTunnelSince: oldest }),
-    safeToStop: views.every((agent) => agent.safeToStop) && !partial,
+    safeToStop: isSafeToStop(views, serverIds, conditions, asked),
     lastFor: union(views.flatMap((agent) => agent.lastFor)).slice(0, LAST_FOR_LIMIT),
     reconnects: sum(same, (a) => a.reconnects),
     ...(lastSeen === undefined ? {} : { lastSeen }),
@@ -107,6 +106,22 @@ export function mergeAgent(same: readonly Agent[], asked: Asked): Agent {
     ...(roundTrips.length === 0 ? {} : { roundTripSeconds: Math.max(...roundTrips) }),
     replacements: Math.min(...views.map((agent) => agent.replacements)),
   };
+}
+
+/**
+ * A server knows of its own agents alone who takes over: all servers of the agent have to agree. Of a Go agent a server
+ * never says it alone, unless there is no other.
+ */
+function isSafeToStop(
+  views: readonly Agent[],
+  serverIds: readonly string[],
+  conditions: ReadonlySet<Condition>,
+  asked: Asked,
+): boolean {
+  if (IN_DOUBT.some((condition) => conditions.has(condition))) return false;
+  if (!serverIds.every((id) => asked.answered.has(id))) return false;
+  if (!views.some((agent) => agent.kind === 'go')) return views.every((agent) => agent.safeToStop);
+  return stateOf(views) === 'drained' && views.every((agent) => agent.lastFor.length === 0);
 }
 
 /** Drained only where every server says so; draining as soon as one does. */

@@ -1,7 +1,7 @@
 import type { Backend } from '../../server/backend.ts';
 import type { ProxyServer } from '../../server/proxy-server.ts';
 import type { Identifiers } from '../../wire/identifiers.ts';
-import type { Agent, AgentStream, Identifier } from '../model/agent.ts';
+import { type Agent, type AgentStream, type Identifier, IN_DOUBT } from '../model/agent.ts';
 import { conditionsOfAgent } from './agent-conditions.ts';
 import { leftOver, stateOfAgent } from './agent-state.ts';
 import { othersReady } from './others-ready.ts';
@@ -54,7 +54,11 @@ export function viewOfAgent(server: ProxyServer, agentId: string, at: Moment): A
     serverCount,
     ...left,
     ...(load.oldestMs === undefined ? {} : { oldestTunnelSince: dateOf(load.oldestMs, at) }),
-    safeToStop: state === 'drained' && lastFor.length === 0 && (kind === 'ts' || serverCount === 1),
+    safeToStop:
+      state === 'drained' &&
+      lastFor.length === 0 &&
+      (kind === 'ts' || serverCount === 1) &&
+      !IN_DOUBT.some((condition) => conditions.includes(condition)),
     lastFor,
     reconnects: firstSeenAgoMs < CONNECTS_COUNTED_MS ? Math.max(0, connects - 1) : connects,
     ...(seen?.goneSinceUnixMs === undefined ? {} : { lastSeen: new Date(seen.goneSinceUnixMs) }),

@@ -34,7 +34,12 @@ export class DrainReporter {
       ...terms(order),
       tunnels: this.#options.tunnels(order.agentId),
     });
-    this.#event(`order-${change}`, order, orderActor(order), `drain order ${change}${orderText(order)}`);
+    this.#event(
+      `order-${change}`,
+      order,
+      orderActor(order),
+      `drain order ${order.id} ${change}${orderText(order)}`,
+    );
   }
 
   /** A change of state that no operator of this server made. */
@@ -44,14 +49,15 @@ export class DrainReporter {
     const known = inForce(before);
     if (known?.id === order.id && known.version === order.version) return;
     this.#say(0, 'The agent is under a drain order of another server', order, terms(order));
-    const text = `under a drain order of another server${orderText(order)}`;
+    const text = `under drain order ${order.id} of another server${orderText(order)}`;
     this.#event('order-relayed', order, orderActor(order), text);
   }
 
   ended({ order, cause }: EndedOrder, by: Actor | undefined): void {
     const why = endText(cause, by);
     this.#say(0, 'Drain order ended', order, { why });
-    this.#event('order-ended', order, by, `drain order ended: ${why}`);
+    // By whom is said beside it.
+    this.#event('order-ended', order, by, `drain order ${order.id} ended: ${endText(cause, undefined)}`);
   }
 
   /** @param closed how many tunnels were closed for it */
@@ -62,8 +68,10 @@ export class DrainReporter {
       closedTunnels: closed,
       tunnels: left,
     });
-    const text = order.atDeadline === 'close' ? `${closed} tunnels closed` : `${left} tunnels run on`;
-    this.#event('order-overdue', order, undefined, `the deadline of the drain order passed: ${text}`);
+    const tunnels = (count: number): string => (count === 1 ? '1 tunnel' : `${count} tunnels`);
+    const text =
+      order.atDeadline === 'close' ? `${tunnels(closed)} closed` : `${tunnels(left)} left to run on`;
+    this.#event('order-overdue', order, undefined, `the deadline of drain order ${order.id} passed: ${text}`);
   }
 
   /** A Go agent's own DRAIN is no longer heeded. */
@@ -72,7 +80,7 @@ export class DrainReporter {
       agentID: agentId,
       actor: actorText(by),
     });
-    const message = 'taken for ready again, though it said that it drains';
+    const message = `${agentId}: taken for ready again, though it said that it drains`;
     this.#options.onEvent({ type: 'drain-cleared', agent: agentId, actor: actorText(by), message });
   }
 
@@ -85,7 +93,7 @@ export class DrainReporter {
       type,
       agent: order.agentId,
       orderId: order.id,
-      message,
+      message: `${order.agentId}: ${message}`,
       ...(actor === undefined ? {} : { actor: actorText(actor) }),
     });
   }

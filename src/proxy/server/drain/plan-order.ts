@@ -20,15 +20,15 @@ export interface PlannedOrder {
 
 /**
  * What a drain command means for one agent: a new order, a new version of the one that there is, or nothing. The
- * same command once more (same order ID, or nothing that differs) changes nothing.
+ * same command once more (nothing in it differs) changes nothing; the ID of the order in force may be named, and then
+ * says nothing by itself: who updates an order at several servers names it.
  * @throws Fault `bad-order`
  */
 export function planOrder(command: DrainCommand, facts: PlanFacts): PlannedOrder {
   const { agentId, existing, now } = facts;
-  const id = command.orderIds?.get(agentId);
   if (existing === undefined) {
     const order: Order = {
-      id: id ?? newOrderId(),
+      id: command.orderIds?.get(agentId) ?? newOrderId(),
       agentId,
       version: 1,
       actor: command.actor,
@@ -43,7 +43,7 @@ export function planOrder(command: DrainCommand, facts: PlanFacts): PlannedOrder
     };
     return { change: 'placed', order, previous: undefined };
   }
-  if (id === existing.id || !differs(command, existing, now)) {
+  if (!differs(command, existing, now)) {
     return { change: 'unchanged', order: existing, previous: undefined };
   }
   const until = command.until ?? existing.until;
