@@ -144,8 +144,8 @@ describe('drain against real servers and agents', () => {
     assert.match(updated.said, /node-b: order \w+ was changed: no deadline -> deadline in /);
     for (const socket of world.sockets) {
       const listed = await world.run(['drains', '-o', 'json'], { KONNECTIVITY_TS_ADMIN: socket }).ended;
-      const [order] = JSON.parse(listed.out) as { deadline?: string }[];
-      assert.notEqual(order?.deadline, undefined);
+      const orders = JSON.parse(listed.out) as { agentId: string; deadline?: string }[];
+      assert.notEqual(orders.find(({ agentId }) => agentId === 'node-b')?.deadline, undefined);
     }
   });
 

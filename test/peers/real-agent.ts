@@ -43,6 +43,8 @@ export async function startRealAgent(
     labels: { cert: 'cert', key: 'key', ca: 'ca' },
   });
   const resolver = createResolver({ servers: ['127.0.0.1:9'] });
+  // Of the process, as the real one has it.
+  const instance = randomBytes(8).toString('hex');
   const agent: ProxyAgent = new ProxyAgent(
     {
       agentId,
@@ -66,7 +68,7 @@ export async function startRealAgent(
             agentId,
             identifiers,
             version: 'test',
-            instance: randomBytes(8).toString('hex'),
+            instance,
             token: async () => undefined,
             publicStreams,
             keepaliveMs: 3_600_000,

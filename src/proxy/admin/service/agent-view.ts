@@ -58,7 +58,7 @@ export function viewOfAgent(server: ProxyServer, agentId: string, at: Moment): A
       state === 'drained' &&
       lastFor.length === 0 &&
       (kind === 'ts' || serverCount === 1) &&
-      !IN_DOUBT.some((condition) => conditions.includes(condition)),
+      !IN_DOUBT.some((condition) => fromConditions.conditions.includes(condition)),
     lastFor,
     reconnects: firstSeenAgoMs < CONNECTS_COUNTED_MS ? Math.max(0, connects - 1) : connects,
     ...(seen?.goneSinceUnixMs === undefined ? {} : { lastSeen: new Date(seen.goneSinceUnixMs) }),
