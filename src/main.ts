@@ -15,13 +15,19 @@ import { version } from './commands/version.ts';
 import { defineWhy } from './commands/why-command.ts';
 import { Fault } from './proxy/ops/fault.ts';
 
+const HELP_COLUMNS = 100;
+
 const program = new Command('konnectivity-ts')
   .description('Runs, watches and drains a Konnectivity tunnel (Kubernetes apiserver-network-proxy).')
   .version(version)
   .exitOverride()
   .configureOutput({
+    // Lines as long as texts of help are; in a narrower terminal as long as that is wide.
+    getOutHelpWidth: () => Math.min(process.stdout.columns ?? HELP_COLUMNS, HELP_COLUMNS),
     outputError: (text, write) => write(`konnectivity-ts: ${text.replace(/^error: /, '')}`),
   });
+
+program.commandsGroup('Run it:');
 
 // serve and agent take Go-style flags, which commander does not know: they parse their own arguments.
 program
@@ -37,7 +43,7 @@ program
 
 program
   .command('agent')
-  .description('the proxy agent: connects to every server and opens connections on request')
+  .description('the proxy agent: connects to every server, opens connections')
   .helpOption(false)
   .allowUnknownOption()
   .argument('[flags...]')
@@ -46,18 +52,23 @@ program
     process.exitCode = await agent(argumentsAfter('agent'), processIo());
   });
 
+program.commandsGroup('Look:');
+defineTop(program.command('top'));
 defineAgents(program.command('agents'));
 defineTunnels(program.command('tunnels'));
-defineClose(program.command('close'));
-defineDrain(program.command('drain'));
-defineUndrain(program.command('undrain'));
 defineDrains(program.command('drains'));
+defineEvents(program.command('events'));
 defineSelect(program.command('select'));
 defineWhy(program.command('why'));
-defineEvents(program.command('events'));
+
+program.commandsGroup('Act:');
+defineDrain(program.command('drain'));
+defineUndrain(program.command('undrain'));
+defineClose(program.command('close'));
+
+program.commandsGroup('Try:');
 defineDial(program.command('dial'));
 defineDemo(program.command('demo'));
-defineTop(program.command('top'));
 
 function argumentsAfter(command: string): string[] {
   return process.argv.slice(process.argv.indexOf(command, 2) + 1);

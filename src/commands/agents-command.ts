@@ -4,8 +4,8 @@ import type { AgentsFlags } from './agents.ts';
 import { processIo } from './io.ts';
 
 const AFTER_HELP = `
-Exit codes: 0 done; 2 usage; 3 no server, or several, on this machine; 5 no server can be reached, or none allows it;
-7 some servers did not answer; 130 interrupted.
+Exit codes: 0 done; 2 usage; 3 no server, or several, on this machine; 5 no server can be reached,
+or none allows it; 7 some servers did not answer; 130 interrupted.
 
 Examples:
   konnectivity-ts agents
@@ -15,7 +15,9 @@ Examples:
 
 /** Describes the flags of `agents`; what it does is loaded when it runs. */
 export function defineAgents(command: Command): void {
-  command.description('lists the agents of the servers: state, what they serve, what runs through them');
+  command
+    .summary('the agents: state, what they serve, what runs through them')
+    .description('lists the agents of the servers: state, what they serve, what runs through them');
   addOutputOption(command, 'json', 'wide', 'name')
     .option('-w, --watch', 'go on, and print what changes')
     .addHelpText('after', AFTER_HELP)

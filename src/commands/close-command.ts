@@ -4,16 +4,21 @@ import type { CloseFlags } from './close.ts';
 import { processIo } from './io.ts';
 
 const AFTER_HELP = `
-Exit codes: 0 done; 2 usage; 3 there is no such tunnel, or no server; 5 a server cannot be reached, or does not allow it,
-nothing changed; 6 refused, nothing changed; 130 interrupted.
+Exit codes: 0 done; 2 usage; 3 there is no such tunnel, or no server; 5 a server cannot be
+reached, or does not allow it, nothing changed; 6 refused, nothing changed; 130 interrupted.
 
 Example:
   konnectivity-ts close k3v9x2qa --reason 'reader hangs'
+
+Examples:
+  konnectivity-ts tunnels --agent node-b
+  konnectivity-ts close k7q2m4xa --reason 'left over from a test'
 `;
 
 /** Describes the flags of `close`; what it does is loaded when it runs. */
 export function defineClose(command: Command): void {
   command
+    .summary('cuts one tunnel')
     .description('cuts one tunnel; its close reason is closed-by-operator')
     .argument('<tunnel>', 'its ID, as `tunnels` shows it')
     .option('--reason <text>', 'why, for the log and the audit')

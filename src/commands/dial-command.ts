@@ -3,15 +3,16 @@ import type { DialFlags } from './dial-flags.ts';
 import { processIo } from './io.ts';
 
 const AFTER_HELP = `
-Exit codes: 0 the tunnel ended in order; 1 the dial was refused or the tunnel was cut; 2 usage;
-5 the server cannot be reached or TLS was refused; 130 interrupted.
+Exit codes: 0 the tunnel ended in order; 1 the dial was refused or the tunnel was cut; 2 usage; 5
+the server cannot be reached or TLS was refused; 130 interrupted.
 
-When stdin ends, the tunnel stays until the other side ends it. With --shutdown that end is passed on, and the answer
-still comes; a Go server, or a Go agent behind it, knows no half-closed tunnel and closes it in both directions.
+When stdin ends, the tunnel stays until the other side ends it. With --shutdown that end is passed
+on, and the answer still comes; a Go server, or a Go agent behind it, knows no half-closed tunnel
+and closes it in both directions.
 
 Examples:
   Ask an HTTP server that an agent can reach, through the socket of a server in mode http-connect:
-    printf 'GET / HTTP/1.0\\r\\n\\r\\n' | konnectivity-ts dial 10.0.0.7:80 --server /run/konnectivity.sock
+    printf 'GET / HTTP/1.0\\r\\n\\r\\n' | konnectivity-ts dial 10.0.0.7:80 --server /run/k.sock
 
   See each step, through a server in mode grpc that wants a client certificate:
     konnectivity-ts dial kubelet.example:10250 --server konnectivity.example:8090 --mode grpc \\
@@ -24,6 +25,7 @@ Examples:
 /** Describes the flags of `dial`; what it does is loaded when it runs. */
 export function defineDial(command: Command): void {
   command
+    .summary('connects stdin and stdout to a destination, through the tunnel')
     .description('connects stdin and stdout to a destination, through a proxy server and one of its agents')
     .argument('<host:port>', 'the destination, as the agent knows it')
     .requiredOption('--server <path|host:port>', "the server's frontend: a Unix socket, or TLS")

@@ -4,13 +4,13 @@ import type { DrainFlags } from './drain/drain-flags.ts';
 import { processIo } from './io.ts';
 
 const AFTER_HELP = `
-An agent is named by its whole ID, or by kind=value of an identifier (host=node-c). On a terminal the beginning of an ID
-is enough, and is asked back. Repeating the command without options changes nothing and watches on; with options the
-order is updated. Ctrl-C stops watching, not draining.
+An agent is named by its whole ID, or by kind=value of an identifier (host=node-c). On a terminal
+the beginning of an ID is enough, and is asked back. Repeating the command without options changes
+nothing and watches on; with options the order is updated. Ctrl-C stops watching, not draining.
 
-Exit codes: 0 drained; 1 failed; 2 usage; 3 not found, or ambiguous; 4 the wait ended, still draining; 5 a server cannot
-be reached, or does not allow it, nothing changed; 6 refused, nothing changed; 7 partial; 8 the agent left with tunnels
-cut; 130 interrupted.
+Exit codes: 0 drained; 1 failed; 2 usage; 3 not found, or ambiguous; 4 the wait ended, still
+draining; 5 a server cannot be reached, or does not allow it, nothing changed; 6 refused, nothing
+changed; 7 partial; 8 the agent left with tunnels cut; 130 interrupted.
 
 Examples:
   konnectivity-ts drain node-b --reason 'kernel patch'
@@ -21,6 +21,7 @@ Examples:
 /** Describes the flags of `drain`; what it does is loaded when it runs. */
 export function defineDrain(command: Command): void {
   command
+    .summary('new dials go elsewhere, tunnels run on; waits until none is left')
     .description(
       'orders agents to drain: new dials go elsewhere, tunnels run on; waits until nothing is left',
     )

@@ -4,8 +4,8 @@ import { processIo } from './io.ts';
 import type { TunnelsFlags } from './tunnels.ts';
 
 const AFTER_HELP = `
-Exit codes: 0 done; 2 usage; 3 no server, or several, on this machine; 5 no server can be reached, or none allows it;
-7 some servers did not answer; 130 interrupted.
+Exit codes: 0 done; 2 usage; 3 no server, or several, on this machine; 5 no server can be reached,
+or none allows it; 7 some servers did not answer; 130 interrupted.
 
 Examples:
   konnectivity-ts tunnels --agent node-b --sort rate
@@ -16,6 +16,7 @@ Examples:
 /** Describes the flags of `tunnels`; what it does is loaded when it runs. */
 export function defineTunnels(command: Command): void {
   command
+    .summary('the tunnels, oldest first')
     .description('lists the tunnels of the servers, oldest first')
     .option('--agent <id>', 'only those that this agent carries')
     .option('--destination <host:port>', 'only those to this destination; a host alone is enough')

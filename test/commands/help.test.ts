@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+
+const MOST_COLUMNS = 100;
+
+async function run(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  try {
+    return {
+      code: 0,
+      ...(await promisify(execFile)(process.execPath, ['bin/konnectivity-ts.js', ...words])),
+    };
+  } catch (error) {
+    return error as { code: number; stdout: string; stderr: string };
+  }
+}
+
+describe('help', async () => {
+  const overview = (await run('help')).stdout;
+  const commands = [...overview.matchAll(/^ {2}([a-z]+) \[(?:options|flags)/gm)].map(
+    (match) => match[1] ?? '',
+  );
+
+  it('lists every command with one line', () => {
+    assert.deepEqual(
+      commands,
+      'serve agent top agents tunnels drains events select why drain undrain close dial demo'.split(' '),
+    );
+    for (const command of commands)
+      assert.match(overview, new RegExp(`^ {2}${command} .* {2}\\S.*\\n(?! {4})`, 'm'));
+  });
+
+  for (const command of commands.filter((name) => name !== 'serve' && name !== 'agent')) {
+    it(`of ${command} fits ${MOST_COLUMNS} columns, and tells exit codes and examples`, async () => {
+      const { stdout } = await run(command, '--help');
+      assert.deepEqual(
+        stdout.split('\n').filter((line) => line.length > MOST_COLUMNS),
+        [],
+      );
+      assert.match(stdout, /^Exit codes: 0 /m);
+      assert.match(stdout, /^Examples:\n {2,}\S/m);
+    });
+  }
+
+  it('suggests the nearest command for one that does not exist', async () => {
+    const { code, stderr } = await run('drian');
+    assert.equal(code, 2);
+    assert.match(stderr, /unknown command 'drian'\n\(Did you mean drain\?\)/);
+  });
+});
