@@ -123,6 +123,27 @@ describe('changing something', () => {
     assert.match(text(tried), /no server answers: nothing can be changed/);
   });
 
+  it('is asked about again when a server that could not say comes back', () => {
+    const open = typed(screenOf(), 'd');
+    assert.ok(open.dialog?.kind === 'drain' && open.dialog.preview.kind === 'asking');
+    const { request } = open.dialog.preview;
+    const outcome = { ok: false as const, reason: 'the server does not answer' };
+    const failed = reduce(open, { type: 'drain-preview', request, outcome });
+    const servers = open.servers.map((server) => ({
+      ...server,
+      link: { kind: 'lost' as const, sinceMs: open.nowMs, reason: 'gone', retryAtMs: undefined },
+    }));
+    const lost = reduce(failed, { type: 'fleet', nowMs: open.nowMs, servers, everything: open.everything });
+    const tried = typed(lost, '<tab><enter>');
+    assert.deepEqual(
+      wantedOf(tried).filter(({ kind }) => kind === 'drain-preview'),
+      [],
+    );
+    const back = reduce(tried, fleetEvent(mixedFleet()));
+    assert.equal(wantedOf(back).filter(({ kind }) => kind === 'drain-preview').length, 1);
+    assert.doesNotMatch(text(back), /does not answer|nothing can be changed/);
+  });
+
   it('is about IDs that are looked up again', () => {
     const open = previewed(typed(screenOf(), 'd'));
     const rest = mixedFleet().filter(({ id }) => id !== 'node-d-01ff');

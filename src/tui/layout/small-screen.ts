@@ -10,7 +10,7 @@ export function smallScreen(state: TopState): Line {
   const stale = isStale(state) ? ' stale' : '';
   return line(
     span(
-      `${ready} ready ${draining} draining ${drained} drained${stale}; ${LEAST_COLUMNS}x${LEAST_ROWS} at least; Ctrl-C quits`,
+      `${ready} ready ${draining} draining ${drained} drained${stale}; too small, ${LEAST_COLUMNS}x${LEAST_ROWS} at least; Ctrl-C quits`,
     ),
   );
 }

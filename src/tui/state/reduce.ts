@@ -6,7 +6,7 @@ import { reduceDialogKey } from './dialog-keys.ts';
 import type { TopEvent } from './event.ts';
 import { inScope } from './scope.ts';
 import { isTooSmall } from './too-small.ts';
-import type { RateHistory, TopState } from './top-state.ts';
+import { type RateHistory, scoped, type TopState } from './top-state.ts';
 import { reduceViewAnswer } from './view-answers.ts';
 import { reduceViewKey } from './view-keys.ts';
 
@@ -22,7 +22,10 @@ export function reduce(state: TopState, event: TopEvent): TopState {
     case 'read':
       return reduceRead(state, event);
     case 'fleet':
-      return inScope({ ...state, nowMs: event.nowMs, servers: event.servers, everything: event.everything });
+      return askedAgain(
+        state,
+        inScope({ ...state, nowMs: event.nowMs, servers: event.servers, everything: event.everything }),
+      );
     case 'rates':
       return { ...state, rates: withRates(state.rates, event.rates) };
     case 'details':
@@ -41,6 +44,22 @@ export function reduce(state: TopState, event: TopEvent): TopState {
     case 'granted':
       return { ...state, wants: undefined };
   }
+}
+
+/** A server came back: what a dialog could not be told is asked again, and what stood in its way is not said any more. */
+function askedAgain(before: TopState, after: TopState): TopState {
+  const { dialog } = after;
+  if (dialog === undefined || dialog.step.kind !== 'open' || liveCount(after) <= liveCount(before))
+    return after;
+  const quiet = { ...dialog, complaint: undefined };
+  if (quiet.kind === 'close' || quiet.preview.kind !== 'failed') return { ...after, dialog: quiet };
+  const request = after.requests + 1;
+  const preview = { kind: 'asking' as const, request };
+  return { ...after, requests: request, dialog: { ...quiet, preview } };
+}
+
+function liveCount(state: TopState): number {
+  return scoped(state).filter(({ link }) => link.kind === 'live').length;
 }
 
 /**
