@@ -8,6 +8,9 @@ if (name === 'selection') {
 } else if (name === 'top') {
   const { run } = await import('./top/main.ts');
   await run(args);
+} else if (name === 'admin') {
+  const { run } = await import('./admin/main.ts');
+  await run(args);
 } else if (name === 'agents-start') {
   const { run } = await import('./agents-start.ts');
   await run();

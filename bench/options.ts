@@ -8,6 +8,7 @@ export const USAGE = `Usage: npm run bench -- NAME [--option=value]...
 
   selection   choosing an agent: ns per dial (see selection.ts for its options)
   top         the screen at 100, 1,000 and 5,000 agents: start, keys, CPU, memory, a frame (--seconds=N)
+  admin       what watching and listing agents costs a server, at 10, 100 and 1,000 of them (--seconds=N)
   agents-start  how long the command agents takes, from the bundle
   tunnel      all of bulk, echo and dials
   bulk        one direction as fast as it goes, down (to the frontend) and up

@@ -93,3 +93,23 @@ describe('an agent', () => {
     await until(() => peers.server.backends.size === 0, 'the end of its stream');
   });
 });
+
+describe('an agent that changes its orders all the time', () => {
+  it('fills neither the log nor the events, and what operators do is told beside it', async () => {
+    const peers = await start({ verbosity: 1 });
+    const agent = await peers.agent('a', { features: FEATURES });
+    for (let number = 1; number <= 3_000; number++) {
+      agent.send(
+        says({ orderNumber: number, order: wireOrder(`order-${number}`, { reason: 'line\nbreak' }) }),
+      );
+    }
+    const { server, lines } = peers;
+    await until(() => server.drain.orderOf('a')?.id === 'order-3000', 'its last order');
+    server.drain.undrain({ agentIds: ['a'], ...alice });
+    const events = [...server.events.newestFirst()];
+    assert.ok(events.length < 100, `${events.length} events`);
+    assert.deepEqual([events[0]?.type, events[0]?.actor], ['order-ended', 'alice']);
+    assert.ok(lines.all.length < 100, `${lines.all.length} lines`);
+    assert.ok(lines.all.every((line) => !/[\n\r]./.test(line)));
+  });
+});

@@ -1,4 +1,5 @@
 import type { Fields, Log } from '../../ops/log.ts';
+import { RepeatedLine } from '../../ops/repeated-line.ts';
 import {
   actorText,
   type DrainEvent,
@@ -18,12 +19,18 @@ export interface DrainReporterOptions {
   onEvent(event: DrainEvent): void;
 }
 
+/** Lines about one agent within a minute; the rest is counted. */
+const LINES_PRINTED = 20;
+
 /** Says each change of an order once: in the log, and as an event. */
 export class DrainReporter {
   readonly #options: DrainReporterOptions;
+  /** What agents cause as often as they like. */
+  readonly #lines: RepeatedLine;
 
   constructor(options: DrainReporterOptions) {
     this.#options = options;
+    this.#lines = new RepeatedLine(options.log, { burst: LINES_PRINTED });
   }
 
   /** By an operator of this server. */
@@ -48,14 +55,20 @@ export class DrainReporter {
     if (order === undefined || after.kind === 'stored') return;
     const known = inForce(before);
     if (known?.id === order.id && known.version === order.version) return;
-    this.#say(0, 'The agent is under a drain order of another server', order, terms(order));
+    this.#lines.info(`relayed ${order.agentId}`, 0, 'The agent is under a drain order of another server', {
+      agentID: order.agentId,
+      order: order.id,
+      ...terms(order),
+    });
     const text = `under drain order ${order.id} of another server${orderText(order)}`;
     this.#event('order-relayed', order, orderActor(order), text);
   }
 
   ended({ order, cause }: EndedOrder, by: Actor | undefined): void {
     const why = endText(cause, by);
-    this.#say(0, 'Drain order ended', order, { why });
+    const fields = { agentID: order.agentId, order: order.id, why };
+    if (by !== undefined) this.#options.log.info(0, 'Drain order ended', fields);
+    else this.#lines.info(`ended ${order.agentId}`, 0, 'Drain order ended', fields);
     // By whom is said beside it.
     this.#event('order-ended', order, by, `drain order ${order.id} ended: ${endText(cause, undefined)}`);
   }
