@@ -3,7 +3,7 @@ import type { CloseReason } from '../wire/close-reason.ts';
 import type { Feature } from '../wire/extension.ts';
 import type { Identifiers } from '../wire/identifiers.ts';
 import { Link } from '../wire/link.ts';
-import { type Packet, PacketType, type Status } from '../wire/packet.ts';
+import { NO_CONNECT_ID, type Packet, PacketType, type Status } from '../wire/packet.ts';
 import type { PacketStream, StreamEnd } from '../wire/packet-stream.ts';
 import { closeDial, closeRequest, ping, pong } from '../wire/packets.ts';
 import type { ProbeTarget } from '../wire/probe.ts';
@@ -283,6 +283,7 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
 
   /** Has the agent close an endpoint that nobody here knows. */
   refuse(connectId: number): void {
+    if (connectId === NO_CONNECT_ID) return;
     this.#closed.add(connectId);
     this.#answers.send(closeRequest(connectId));
   }
