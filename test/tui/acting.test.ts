@@ -144,6 +144,15 @@ describe('changing something', () => {
     assert.doesNotMatch(text(back), /does not answer|nothing can be changed/);
   });
 
+  it('says when an agent has gone while the question stands', () => {
+    const open = previewed(typed(screenOf(), 'd'));
+    assert.doesNotMatch(text(open), /not connected/);
+    const fleet = mixedFleet().map((agent) =>
+      agent.id === 'node-d-01ff' ? { ...agent, state: 'gone' as const } : agent,
+    );
+    assert.match(text(reduce(open, fleetEvent(fleet))), /It is not connected: an order waits/);
+  });
+
   it('is about IDs that are looked up again', () => {
     const open = previewed(typed(screenOf(), 'd'));
     const rest = mixedFleet().filter(({ id }) => id !== 'node-d-01ff');

@@ -71,7 +71,7 @@ function names(state: TopState, ids: readonly string[]): Line[] {
 }
 
 function previewLines(state: TopState, { ids, preview }: DrainDialog): Line[] {
-  const lines = [line(span(finishing(state, ids)))];
+  const lines = [...absent(state, ids), line(span(finishing(state, ids)))];
   if (preview.kind === 'asking') return [...lines, line(span('asking the servers who takes over', 'quiet'))];
   if (preview.kind === 'failed') return [...lines, ...said(state, preview.reason, 'bad')];
   const { results } = preview.value;
@@ -91,6 +91,14 @@ function previewLines(state: TopState, { ids, preview }: DrainDialog): Line[] {
     lines.push(line(span(`${who}: kept on these servers only; it does not know`, 'busy')));
   }
   return lines;
+}
+
+/** Agents that are not connected, also those that left while the question stood. */
+function absent({ agents }: TopState, ids: readonly string[]): Line[] {
+  const gone = ids.filter((id) => agents.get(id)?.state === 'gone').length;
+  if (gone === 0) return [];
+  const who = ids.length === 1 ? 'It is' : `${gone} of them ${gone === 1 ? 'is' : 'are'}`;
+  return [line(span(`${who} not connected: an order waits for the return.`, 'busy'))];
 }
 
 function refusal(state: TopState, { preview }: DrainDialog): Line[] {
