@@ -1,8 +1,10 @@
 import { adminJson } from '../proxy/admin/model/admin-json.ts';
+import { mergeAgents } from '../proxy/admin/model/merge-agents.ts';
 import type { Selection, SelectRequest } from '../proxy/admin/model/selection.ts';
 import type { AdminFlags } from './admin-flags.ts';
-import { askAll, separate } from './ask-all.ts';
+import { askAll, askFleet, separate, viewsOf } from './ask-all.ts';
 import { ExitCode } from './exit-code.ts';
+import { findAgents } from './find-agents.ts';
 import type { CommandIo } from './io.ts';
 import { type Operator, type OperatorTools, operate } from './operator.ts';
 import { selectionText } from './selection-text.ts';
@@ -24,11 +26,12 @@ export function select(
     flags,
     io,
     async (operator) => {
-      const { selections, code } = await askSelections(operator, {
-        target,
+      const assumed = {
         ...list('assumeDrained', flags.assumeDrained),
         ...list('assumeGone', flags.assumeGone),
-      });
+      };
+      const known = await knownAgents(operator, assumed);
+      const { selections, code } = await askSelections(operator, { target, ...known });
       if (flags.output === 'json') {
         // The history belongs to `why`.
         const shown = selections.map(({ history: _, ...selection }) => selection);
@@ -56,7 +59,28 @@ export async function askSelections(
   };
 }
 
-function list(name: 'assumeDrained' | 'assumeGone', text: string | undefined): Partial<SelectRequest> {
+type Assumed = Pick<SelectRequest, 'assumeDrained' | 'assumeGone'>;
+
+/**
+ * The IDs of those that are named, also by kind=value: a slip would be an answer to another question.
+ * @throws Fault for an agent that no server knows
+ */
+async function knownAgents(operator: Operator, assumed: Assumed): Promise<Assumed> {
+  if (Object.keys(assumed).length === 0) return assumed;
+  const answers = await askFleet(operator);
+  // With a server missing nobody can say that there is no such agent.
+  if (answers.some((answer) => answer.fault !== undefined)) return assumed;
+  const merged = mergeAgents(viewsOf(answers));
+  const rules = { byPrefix: false, listing: operator.command('agents') };
+  return Object.fromEntries(
+    Object.entries(assumed).map(([name, names]) => [
+      name,
+      findAgents(names ?? [], merged, rules).agents.map((agent) => agent.id),
+    ]),
+  );
+}
+
+function list(name: 'assumeDrained' | 'assumeGone', text: string | undefined): Assumed {
   if (text === undefined) return {};
   const ids = text
     .split(',')

@@ -379,6 +379,10 @@ describe('select and why', () => {
 
   it('pass on what is assumed', async () => {
     const fleet = new FakeFleet('cp-1');
+    for (const id of ['node-a', 'node-b', 'node-c']) fleet.agent(id);
+    const slip = await selectRun(fleet, { assumeDrained: 'node-aa' });
+    assert.equal(slip.code, 3);
+    assert.match(slip.said, /there is no agent node-aa; did you mean node-a\?/);
     await selectRun(fleet, { assumeDrained: 'node-a, node-b', assumeGone: 'node-c' });
     assert.deepEqual(fleet.first.asked('select'), [
       { target: '10.0.0.7:10250', assumeDrained: ['node-a', 'node-b'], assumeGone: ['node-c'] },
