@@ -16,7 +16,8 @@ const args = [
   '--import',
   'tsx',
   '--test',
-  '--test-concurrency=2',
+  // One more than the two cores that it is made for: some tests wait for processes.
+  '--test-concurrency=3',
   // Holds for a whole file too, and the first one that compiles Go code takes a while.
   '--test-timeout=240000',
   ...flags,

@@ -29,6 +29,6 @@ export async function serveAdmin(
       auditLog,
       keepsOrders: stateDirectory !== '',
     },
-    log.named('admin'),
+    log.named('serve-admin'),
   );
 }

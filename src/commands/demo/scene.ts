@@ -80,7 +80,7 @@ export async function setScene(signal: AbortSignal): Promise<Scene> {
       started,
       // Never the place where commands look by themselves: that may be a real server's.
       { socket: { kind: 'path', path: adminPath }, auditLog: '', keepsOrders: false },
-      log.named('admin'),
+      log.named('scene'),
     );
     target = await startTarget();
     const place = { directory, pki, agentPort: started.agentPort };
