@@ -17,8 +17,3 @@ export function addAdminOptions(command: Command): Command {
 export function addOutputOption(command: Command, ...choices: string[]): Command {
   return command.addOption(new Option('-o, --output <format>', 'text when left out').choices(choices));
 }
-
-/** The part of the help that is the same for all of them. */
-export function exitCodeHelp(lines: string): string {
-  return `\nExit codes: ${lines}\n`;
-}

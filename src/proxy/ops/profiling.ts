@@ -1,4 +1,5 @@
 import { Session } from 'node:inspector/promises';
+import { systemClock } from './clock.ts';
 import type { HttpAnswer, HttpHandlers, HttpRequest } from './http-endpoints.ts';
 
 const DEFAULT_SECONDS = 30;
@@ -34,7 +35,7 @@ export function profilingHandlers(): HttpHandlers {
       const session = new Session();
       session.connect();
       try {
-        const profile = await take(session, () => elapsed(seconds * 1000, request.signal));
+        const profile = await take(session, () => systemClock.wait(seconds * 1000, request.signal));
         return { status: 200, body: JSON.stringify(profile), type: 'application/json', fileName };
       } finally {
         session.disconnect();
@@ -73,18 +74,4 @@ function takeHeapProfile(collectedToo: boolean) {
     await wait();
     return (await session.post('HeapProfiler.stopSampling')).profile;
   };
-}
-
-/** Resolves after `ms`, or at the signal. */
-function elapsed(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
-  });
 }

@@ -68,6 +68,8 @@ export class Backends {
   readonly #log: Log;
   readonly #watches = new Map<Backend, Watch>();
   readonly #siblings: SiblingProbes<Backend>;
+  /** Streams of Go agents that may be closed again at once: not told as connected yet. */
+  readonly #waiting = new Set<Backend>();
   /** Streams of our agents that shut down: they are told how many could replace them. */
   readonly #leaving = new Set<Backend>();
   #advanceTimer: NodeJS.Timeout | undefined;
@@ -162,13 +164,13 @@ export class Backends {
     });
     this.#siblings.add(backend.agentId, backend);
     this.registry.register(backend, { draining: this.#options.orders.connecting(backend) });
-    this.#scheduleAdvance();
     // An agent that looks for further servers opens streams to known ones and closes them at once: those are no news.
     this.#log.info(this.#siblings.count(backend.agentId) > 1 ? 3 : 1, 'Agent connected', {
       ...who(backend),
       version: backend.version ?? 'go',
     });
-    if (!backend.announces && this.registry.stateOf(backend)?.settled === true) this.#tellJoined(backend);
+    if (!backend.announces) this.#waiting.add(backend);
+    this.#scheduleAdvance();
     this.#options.changes.touchReadiness(backend.agentId);
     return backend;
   }
@@ -177,6 +179,7 @@ export class Backends {
     const watch = this.#watches.get(backend);
     if (watch === undefined || watch.joined) return;
     watch.joined = true;
+    this.#waiting.delete(backend);
     this.#options.orders.joined(backend);
     this.#event('agent-connected', backend, `connected from ${backend.remote}`);
   }
@@ -264,6 +267,7 @@ export class Backends {
     watch.probe.stop();
     this.#watches.delete(backend);
     this.#leaving.delete(backend);
+    this.#waiting.delete(backend);
     this.#siblings.remove(backend.agentId, backend);
     this.registry.remove(backend);
     this.#options.orders.disconnected(backend);
@@ -292,17 +296,15 @@ export class Backends {
   /** Second streams become choosable by time alone: a timer makes that happen, and its log line, on time. */
   #scheduleAdvance(): void {
     clearTimeout(this.#advanceTimer);
+    // A choice may have advanced the registry before the timer.
+    for (const backend of this.#waiting) {
+      if (this.registry.stateOf(backend)?.settled === true) this.#tellJoined(backend);
+    }
     const atMs = this.registry.nextChangeAtMs;
     if (atMs === undefined) return;
     this.#advanceTimer = setTimeout(
       () => {
-        for (const backend of this.registry.settling()) {
-          this.#options.changes.touchReadiness(backend.agentId);
-        }
         this.registry.advance();
-        for (const backend of this.#watches.keys())
-          if (!backend.announces && this.registry.stateOf(backend)?.settled === true)
-            this.#tellJoined(backend);
         this.#scheduleAdvance();
       },
       Math.max(1, atMs - performance.now()),

@@ -3,6 +3,8 @@ import { Server, ServerCredentials } from '@grpc/grpc-js';
 
 /** A request of the admin API is small: 1,000 agent IDs of the longest kind fit. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
+/** Operators, screens and scripts are some dozens: whoever opens more than this is refused the next ones. */
+const MOST_CONNECTIONS = 1_000;
 const KEEPALIVE_MS = 30_000;
 const KEEPALIVE_TIMEOUT_MS = 10_000;
 
@@ -17,16 +19,21 @@ export class GrpcHost {
   });
   readonly #injector = this.server.createConnectionInjector(ServerCredentials.createInsecure());
   readonly #sockets = new Set<Socket>();
+  readonly #mostConnections: number;
   #closed = false;
+
+  constructor(mostConnections = MOST_CONNECTIONS) {
+    this.#mostConnections = mostConnections;
+  }
 
   /** Connections that are open. */
   get connections(): number {
     return this.#sockets.size;
   }
 
-  /** Serves an accepted connection, until close(). */
+  /** Serves an accepted connection, until close(). One beyond the bound is ended. */
   accept(socket: Socket): void {
-    if (this.#closed || socket.destroyed) {
+    if (this.#closed || socket.destroyed || this.#sockets.size >= this.#mostConnections) {
       socket.destroy();
       return;
     }

@@ -1,3 +1,4 @@
+import { systemClock } from '../../ops/clock.ts';
 import type { Encoded } from '../messages/encode-message.ts';
 import type { AdminMethods } from '../messages/message-types.ts';
 import type { ServerInfo } from '../model/server-info.ts';
@@ -63,7 +64,7 @@ export async function* watchAgents(
       };
     } while (from < ids.length);
     while (!signal.aborted) {
-      await pause(intervalMs, signal);
+      await systemClock.wait(intervalMs, signal);
       if (signal.aborted) return;
       board.refresh();
       const { samples } = parts.sampler;
@@ -128,17 +129,4 @@ function checkInterval(seconds: number): number {
 function checkNamed(field: string, ids: readonly string[]): ReadonlySet<string> {
   if (ids.length <= MOST_NAMED) return new Set(ids);
   throw badRequest(`${field} names ${ids.length} agents`, `name at most ${MOST_NAMED}`);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
-  });
 }

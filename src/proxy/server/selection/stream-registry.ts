@@ -79,11 +79,6 @@ export class StreamRegistry<S extends SelectableStream = SelectableStream> {
     return (this.#agents.get(agentId) ?? []).map((state) => state.stream as S);
   }
 
-  /** Streams that wait beside an older one, until time alone settles them. */
-  *settling(): Generator<S> {
-    for (const { stream } of this.#settling) yield stream as S;
-  }
-
   /** The marks of a stream; undefined when it is not registered. */
   stateOf(stream: S): Readonly<StreamEntry> | undefined {
     return this.#states.get(stream);
