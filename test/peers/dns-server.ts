@@ -1,6 +1,6 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { EventEmitter, once } from 'node:events';
-import { createServer, isIPv4, type Socket } from 'node:net';
+import { createServer, isIPv4, type Server, type Socket } from 'node:net';
 
 export interface DnsServerScript {
   /** Addresses of both families by name; a name that is not here does not exist. */
@@ -36,12 +36,8 @@ const TYPES: Record<number, string> = { 1: 'A', 28: 'AAAA' };
 
 /** A name server on loopback that does what its script says. */
 export async function startDnsServer(script: DnsServerScript): Promise<DnsServer> {
-  const socket = createSocket('udp4');
   const events = new EventEmitter();
   const questions: string[] = [];
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
   const sockets = new Set<Socket>();
   const tcp = createServer((connection) => {
     sockets.add(connection);
@@ -55,10 +51,7 @@ export async function startDnsServer(script: DnsServerScript): Promise<DnsServer
     });
     server.script.onConnection?.(connection, (query) => answerTo(query, server.script));
   });
-  if (script.onConnection !== undefined) {
-    tcp.listen(port, '127.0.0.1');
-    await once(tcp, 'listening');
-  }
+  const { socket, port } = await bindBoth(script.onConnection === undefined ? undefined : tcp);
   const server: DnsServer = {
     address: `127.0.0.1:${port}`,
     questions,
@@ -91,6 +84,23 @@ export async function startDnsServer(script: DnsServerScript): Promise<DnsServer
     for (const packet of packets) socket.send(packet, from.port, from.address, () => {});
   });
   return server;
+}
+
+/** A UDP socket and the connections' listener on one port, which is free for both. */
+async function bindBoth(tcp: Server | undefined): Promise<{ socket: DatagramSocket; port: number }> {
+  for (;;) {
+    const socket = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    const { port } = socket.address();
+    if (tcp === undefined) return { socket, port };
+    try {
+      await once(tcp.listen(port, '127.0.0.1'), 'listening');
+      return { socket, port };
+    } catch (error) {
+      socket.close();
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
 }
 
 /** The honest answer, of any length. */
