@@ -4,17 +4,26 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, afterEach, describe, it } from 'node:test';
+import { join, resolve } from 'node:path';
+import { after, afterEach, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { ownCommand } from '../../src/commands/demo/guide.ts';
 
-const PROGRAM = ['bin/konnectivity-ts.js', 'demo'];
+const PROGRAM = [resolve('bin/konnectivity-ts.js'), 'demo'];
 
 describe('demo', () => {
   const temporary = mkdtempSync(join(tmpdir(), 'kts-demo-'));
   const env = { ...process.env, TMPDIR: temporary };
   const left = (): string[] => readdirSync(temporary);
   const running = new Set<ChildProcess>();
+  const ofStory = mkdtempSync(join(tmpdir(), 'kts-story-'));
+  let story: Promise<{ stdout: string }>;
+  // It takes its time, most of it waiting: meanwhile the others run.
+  before(() => {
+    const args = [...PROGRAM, '--story', 'drain', '--seconds', '8'];
+    story = promisify(execFile)(process.execPath, args, { env: { ...env, TMPDIR: ofStory } });
+    story.catch(() => {});
+  });
   // What a test that failed leaves would disturb the others.
   afterEach(async () => {
     for (const child of running) {
@@ -25,7 +34,9 @@ describe('demo', () => {
     }
     running.clear();
   });
-  after(() => rmSync(temporary, { recursive: true, force: true }));
+  after(() => {
+    for (const directory of [temporary, ofStory]) rmSync(directory, { recursive: true, force: true });
+  });
 
   interface Running {
     readonly child: ChildProcess;
@@ -35,7 +46,8 @@ describe('demo', () => {
 
   /** Starts the demo and resolves when it has printed what runs. */
   async function start(): Promise<Running> {
-    const child = spawn(process.execPath, PROGRAM, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    // From elsewhere than its checkout, in which npx would be what it prints: that takes seconds for each command.
+    const child = spawn(process.execPath, PROGRAM, { env, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
     running.add(child);
     let text = '';
     for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
@@ -91,20 +103,19 @@ describe('demo', () => {
     });
   }
 
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    it(`ends everything on ${signal}`, async () => {
-      const { child, agents } = await start();
-      assert.equal(left().length, 1);
-      child.kill(signal);
-      const [code] = await once(child, 'exit');
-      assert.equal(code, 0);
-      assert.deepEqual(
-        agents.filter(({ pid }) => alive(pid)),
-        [],
-      );
-      assert.deepEqual(left(), []);
-    });
+  async function endsEverything({ child, agents }: Running, signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
+    assert.equal(left().length, 1);
+    child.kill(signal);
+    const [code] = await once(child, 'exit');
+    assert.equal(code, 0);
+    assert.deepEqual(
+      agents.filter(({ pid }) => alive(pid)),
+      [],
+    );
+    assert.deepEqual(left(), []);
   }
+
+  it('ends everything on SIGTERM', async () => endsEverything(await start(), 'SIGTERM'));
 
   it('leaves no agent behind when it is killed', async () => {
     const { child, agents } = await start();
@@ -118,45 +129,51 @@ describe('demo', () => {
     for (const name of left()) rmSync(join(temporary, name), { recursive: true });
   });
 
-  it('prints commands that work', async () => {
-    const { child, text } = await start();
+  it('prints commands that work, asks for its own admin socket alone, and ends everything on SIGINT', async () => {
+    const demo = await start();
+    const { text } = demo;
     const lines = text.split('\n').map((line) => line.trim());
     const run = async (wanted: RegExp): Promise<string> => {
       const line = lines.find((candidate) => wanted.test(candidate));
       assert.ok(line !== undefined, String(wanted));
       return (await promisify(execFile)('sh', ['-c', line])).stdout;
     };
-    assert.match(await run(/konnectivity-ts dial/), /^HTTP\/1\.1 200 OK\r\n[\s\S]*through the tunnel/);
-    assert.match(await run(/readyz/), /ok/);
-    if (existsSync('/usr/bin/curl')) assert.match(await run(/--proxytunnel.*\/$/), /through the tunnel/);
-    assert.match(await run(/konnectivity-ts agents/), /^demo-a +ready .*\n[\s\S]*^demo-c +ready /m);
-    assert.match(await run(/konnectivity-ts select/), /demo-a/);
-    await run(/konnectivity-ts drain/);
-    assert.match(await run(/konnectivity-ts agents/), /^demo-a +drained /m);
-    await run(/konnectivity-ts undrain/);
-    assert.match(await run(/konnectivity-ts top/), /ready +demo-a /);
-    child.kill('SIGINT');
-    await once(child, 'exit');
-  });
-
-  it('has its admin socket where no command looks by itself', async () => {
-    const { child, text } = await start();
+    const ours = (words: string): RegExp => new RegExp(`konnectivity-ts\\.js ${words} `);
+    const all = await Promise.all([
+      run(ours('dial')),
+      run(/readyz/),
+      existsSync('/usr/bin/curl') ? run(/--proxytunnel.*\/$/) : 'through the tunnel',
+      run(ours('agents')),
+      run(ours('select')),
+    ]);
+    for (const [i, wanted] of [
+      /^HTTP\/1\.1 200 OK\r\n[\s\S]*through the tunnel/,
+      /ok/,
+      /through the tunnel/,
+      /^demo-a +ready .*\n[\s\S]*^demo-c +ready /m,
+      /demo-a/,
+    ].entries()) {
+      assert.match(all[i] ?? '', wanted);
+    }
+    await run(ours('drain'));
+    assert.match(await run(ours('agents')), /^demo-a +drained /m);
+    await run(ours('undrain'));
+    assert.match(await run(ours('top')), /ready +demo-a /);
+    // Where no command looks by itself.
     const path = /--admin unix:\/\/(\S+)$/m.exec(text)?.[1] ?? '';
     assert.equal(join(temporary, left()[0] ?? '', 'admin.sock'), path);
-    assert.deepEqual(
-      left().filter((name) => /^konnectivity-ts-\d/.test(name)),
-      [],
-    );
-    child.kill('SIGINT');
-    await once(child, 'exit');
-    assert.deepEqual(left(), []);
+    await endsEverything(demo, 'SIGINT');
+  });
+
+  it('calls itself npx konnectivity-ts in its checkout, and by its path elsewhere', () => {
+    assert.equal(ownCommand(process.cwd(), '/x/bin/konnectivity-ts.js'), 'npx konnectivity-ts');
+    assert.equal(ownCommand('/', "/it's/konnectivity-ts.js"), "node '/it'\\''s/konnectivity-ts.js'");
   });
 
   it('--story drain tells of a drain under which nothing is lost', async () => {
-    const args = [...PROGRAM, '--story', 'drain', '--seconds', '8'];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    const { stdout } = await story;
     assert.match(stdout, /each as it was sent/);
     assert.match(stdout, /with exit code 0/);
-    assert.deepEqual(left(), []);
+    assert.deepEqual(readdirSync(ofStory), []);
   });
 });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import { type AdminService, openAdminService } from '../../src/proxy/admin/service/open-admin-service.ts';
 import { silentLog } from '../../src/proxy/ops/log.ts';
 import { DestinationServer } from '../peers/destination-server.ts';
@@ -16,12 +18,13 @@ describe('top with a real server and real agents', () => {
   let service: AdminService;
   let destination: DestinationServer;
   const agents: RealAgent[] = [];
-  let top: TopTerminal;
+  let tunnel: Socket;
+  let top: TopTerminal | undefined;
 
   const open = (): Promise<AdminService> =>
     openAdminService(
       server.server,
-      { socket: { kind: 'path', path }, auditLog: '', keepsOrders: false },
+      { socket: { kind: 'path', path }, auditLog: '', keepsOrders: false, sampleMs: 100 },
       silentLog,
     );
 
@@ -32,35 +35,43 @@ describe('top with a real server and real agents', () => {
     for (const id of ['node-a', 'node-b', 'node-c']) {
       agents.push(await startRealAgent(server, id, { identifiers: `host=${id}.localhost` }));
     }
-    // A tunnel through node-b, which stays.
-    const socket = await server.connectSocket();
-    const answered = new Promise((resolve) => socket.once('data', resolve));
+    // A tunnel through node-b, which stays until it is closed.
+    tunnel = await server.connectSocket();
+    const answered = new Promise((resolve) => tunnel.once('data', resolve));
     const target = `node-b.localhost:${destination.port}`;
-    socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n\r\n`);
+    tunnel.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n\r\n`);
     assert.match(String(await answered), /^HTTP\/1\.[01] 200/);
   });
   after(async () => {
+    await top?.close();
     for (const agent of agents) await agent.stop();
     await destination.close();
     await service.close();
     await server.close();
   });
-  afterEach(() => top?.close());
-
-  async function start(): Promise<TopTerminal> {
+  // One screen for all, because starting it is what takes time; a new one after a test that left it somewhere else.
+  beforeEach(async () => {
+    const home = / live$[\s\S]*STATE[\s\S]*node-a[\s\S]*q quit$/m;
+    try {
+      await top?.press('g');
+      if (top !== undefined) return void (await top.shows(home, AT_HOME_MS));
+    } catch {
+      await top?.close();
+    }
     top = new TopTerminal(['top', '--admin', `unix://${path}`], { columns: 110, rows: 30 });
-    await top.shows(/node-a[\s\S]*node-b[\s\S]*node-c[\s\S]*q quit/);
-    return top;
-  }
+    await top.shows(home);
+  });
 
-  async function quit(): Promise<void> {
-    await top.press('q');
-    assert.equal(await top.exited, 0);
-    assert.ok(!top.screen.alternate, 'the alternate screen was left');
+  const screen = (): TopTerminal => top as TopTerminal;
+
+  /** Puts the cursor on an agent, wherever its row is. */
+  async function select(id: string): Promise<void> {
+    await screen().press(`/${id}<enter><escape>`);
+    await screen().shows(new RegExp(`> .*${id} [\\s\\S]*q quit$`));
   }
 
   it('lists agents and what runs through them, and filters', async () => {
-    await start();
+    const top = screen();
     assert.match(top.screen.text, /3 ready {2}0 draining {2}0 drained {2}0 gone {3}1 tunnel/);
     assert.match(top.screen.text, /● ready +node-b +1\/1 +host=node-b/);
     await top.press('/node-c');
@@ -70,19 +81,19 @@ describe('top with a real server and real agents', () => {
     assert.doesNotMatch(top.screen.text, /ready +node-a/);
     await top.press('<escape>');
     await top.shows(/ready +node-a/);
-    await quit();
   });
 
   it('drains with a dialog that says what finishes and who takes over, and undrains', async () => {
-    await start();
-    await top.press('jd');
+    const top = screen();
+    await select('node-b');
+    await top.press('d');
     const asked = await top.shows(/Drain node-b[\s\S]*New dials: [\s\S]*\[ Cancel \]/);
     assert.match(asked, /1 tunnel finishes there/);
     // Cancel, then the reason.
     await top.press('<tab><tab>kernel patch<tab><tab><tab><tab><tab><enter>');
     await top.shows(/node-b is draining .*: 1 tunnel left/);
-    await top.shows(/◐ DRAINING +1 \(\d+s\) +node-b/);
     assert.equal(server.server.drain.orderOf('node-b')?.reason, 'kernel patch');
+    await top.shows(/◐ DRAINING +1 \(\d+s\) +node-b/);
     await top.press('gu');
     await top.shows(/Undrain node-b\?[\s\S]*kernel patch/);
     await top.press('<tab>');
@@ -91,24 +102,34 @@ describe('top with a real server and real agents', () => {
     await top.shows(/node-b is undrained/);
     assert.equal(server.server.drain.orderOf('node-b'), undefined);
     await top.shows(/● ready +node-b/);
-    await quit();
   });
 
-  it('asks for the number of tunnels where the guard refuses, and forces then', async () => {
-    await start();
+  it('drains past the guard with the number of tunnels typed, and not without', async () => {
+    const top = screen();
     await top.press('   d');
     await top.shows(/Drain 3 agents\?[\s\S]*Refused: [\s\S]*Type the number of tunnels, 1/);
     await top.press('<tab><enter>');
     await top.shows(/type the number of tunnels: 1/);
     assert.deepEqual(server.server.drain.orders(), []);
-    await top.press('<escape>');
-    await top.shows(/q quit/);
-    await quit();
+    await top.press('<shift-tab><shift-tab>1<tab><tab><enter>');
+    await top.shows(/3 agents are draining: 1 tunnel left/);
+    const ids = server.server.drain.orders().map((order) => order.agentId);
+    assert.deepEqual(ids.sort(), ['node-a', 'node-b', 'node-c']);
+    await top.shows(/0 ready {2}1 draining {2}2 drained/);
+    await top.press('g   u');
+    await top.shows(/Undrain 3 agents\?/);
+    await top.press('<tab>');
+    await top.shows(/\[ undrain \]/);
+    await top.press('<enter>');
+    await top.shows(/3 agents are undrained/);
+    assert.deepEqual(server.server.drain.orders(), []);
+    await top.shows(/3 ready {2}0 draining {2}0 drained/);
   });
 
   it('tries a destination while agents drain', async () => {
-    await start();
-    await top.press('jt');
+    const top = screen();
+    await select('node-b');
+    await top.press('t');
     await top.shows(/Try a destination: {2}node-b\.localhost/);
     await top.shows(/destHost +node-b\.localhost -> node-b +<= chosen here/);
     server.server.drain.drain({ agentIds: ['node-b'], actor: 'test', actorClaimed: false });
@@ -116,30 +137,45 @@ describe('top with a real server and real agents', () => {
     server.server.drain.undrain({ agentIds: ['node-b'], actor: 'test', actorClaimed: false });
     await top.shows(/=> node-b/);
     await top.press('<escape>');
-    await quit();
   });
 
-  it('shows an agent in full, tunnels and events', async () => {
-    await start();
-    await top.press('j<enter>');
+  it('shows an agent in full, and events', async () => {
+    const top = screen();
+    await select('node-b');
+    await top.press('<enter>');
     await top.shows(/Streams: 1[\s\S]*Tunnels: 1[\s\S]*node-b\.localhost:\d+/);
     await top.press('<escape>E');
     await top.shows(/Events of all agents[\s\S]*agent-connected/);
-    await top.press('<escape>A');
+    await top.press('<escape>');
+  });
+
+  it('closes a tunnel, and says with what reason it ended', async () => {
+    const top = screen();
+    const ended = once(tunnel.resume(), 'end');
+    await top.press('A');
     await top.shows(/Tunnels of all agents: 1 tunnel/);
     await top.press('x');
     await top.shows(/Close the tunnel/);
-    await top.press('<escape><escape>');
-    await top.shows(/STATE/);
-    await quit();
+    assert.equal(destination.open.size, 1);
+    await top.press('<tab>');
+    await top.shows(/\[ close it \]/);
+    await top.press('<enter>');
+    await top.shows(/the tunnel to node-b\.localhost:\d+ is closed$/);
+    await ended;
+    await top.shows(/Tunnels of all agents: 0 tunnels/);
+    await top.press('<escape>');
+    await select('node-b');
+    await top.press('<enter>');
+    await top.shows(/node-b\.localhost:\d+ .*closed-by-operator/);
+    await top.press('<escape>');
   });
 
-  it('finds a restarted server again, with its new epoch', async () => {
-    await start();
-    await service.close();
-    await top.shows(/stale \d+s, retrying/);
-    service = await open();
-    await top.shows(/ live$/m);
-    await quit();
+  it('is left with q, and gives the terminal back', async () => {
+    const top = screen();
+    await top.press('q');
+    assert.equal(await top.exited, 0);
+    assert.ok(!top.screen.alternate, 'the alternate screen was left');
   });
 });
+
+const AT_HOME_MS = 3_000;

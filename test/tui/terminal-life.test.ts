@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { FakeFleet } from '../peers/fake-fleet.ts';
 import { FleetServices } from './fleet-services.ts';
@@ -9,18 +9,24 @@ import { TopTerminal, type TopTerminalOptions } from './top-terminal.ts';
 describe('top in a terminal', () => {
   const fleet = new FakeFleet('cp-1');
   let services: FleetServices;
-  let terminal: TopTerminal;
+  const terminals: TopTerminal[] = [];
+  const opened = (terminal: TopTerminal): TopTerminal => {
+    terminals.push(terminal);
+    return terminal;
+  };
 
   before(async () => {
     for (const id of ['node-a', 'node-b', 'node-c']) fleet.agent(id);
     fleet.tunnel('node-b');
     services = await FleetServices.start(fleet);
   });
-  after(() => services.close());
-  afterEach(() => terminal?.close());
+  after(async () => {
+    for (const terminal of terminals) await terminal.close();
+    services.close();
+  });
 
   async function start(options: TopTerminalOptions = {}, ...args: string[]): Promise<TopTerminal> {
-    terminal = new TopTerminal(['top', '--admin', services.addresses, ...args], options);
+    const terminal = opened(new TopTerminal(['top', '--admin', services.addresses, ...args], options));
     await terminal.shows(/node-a[\s\S]*q quit/);
     assert.ok(terminal.screen.alternate);
     assert.ok(terminal.screen.bracketedPaste);
@@ -34,7 +40,6 @@ describe('top in a terminal', () => {
   }
 
   for (const [how, leave, code] of [
-    ['q', (top: TopTerminal) => top.press('q'), 0],
     ['Ctrl-C', (top: TopTerminal) => top.press('<ctrl-c>'), 0],
     ['SIGTERM', async (top: TopTerminal) => top.kill('SIGTERM'), 130],
     ['SIGHUP', async (top: TopTerminal) => top.kill('SIGHUP'), 129],
@@ -58,7 +63,7 @@ describe('top in a terminal', () => {
 
   it('returns from a stop with its screen', async () => {
     const shell = ['bash', '--norc', '-i'];
-    terminal = new TopTerminal([], { command: shell, env: { PS1: 'shell> ' } });
+    const terminal = opened(new TopTerminal([], { command: shell, env: { PS1: 'shell> ' } }));
     await terminal.shows(/shell>/);
     const program = `${process.execPath} bin/konnectivity-ts.js top --admin ${services.addresses}`;
     terminal.send(`${program}\r`);
@@ -78,47 +83,56 @@ describe('top in a terminal', () => {
     await terminal.exited;
   });
 
-  it('follows its size, also under a dialog', async () => {
-    const top = await start();
-    await top.press('d');
-    await top.shows(/Drain node-a .*\?/);
-    top.resize(44, 20);
-    await top.shows(/Drain node-a[\s\S]*\[ Cancel \]/);
-    assert.equal(top.screen.lines.length, 20);
-    top.resize(140, 40);
-    await top.shows(/RTT[\s\S]*Drain node-a[\s\S]*\[ Cancel \]/);
-    await top.press('<escape>');
-    await top.shows(/q quit$/);
-  });
+  // One after the other on one screen: starting it is what takes time.
+  describe('that stays open', () => {
+    let top: TopTerminal;
+    before(async () => {
+      top = await start();
+    });
 
-  it('does nothing with a pasted "daily" and Enter', async () => {
-    const top = await start();
-    const asked = fleet.first.asked('drain').length;
-    top.send('\u001b[200~daily\r\u001b[201~');
-    await top.press('j');
-    await top.shows(/> . ready +node-b/);
-    assert.doesNotMatch(top.screen.text, /Drain/);
-    // Unmarked, it opens the dialog, and that is all.
-    top.send('daily\r');
-    await top.shows(/Drain node-b/);
-    await top.press('<escape>');
-    await top.shows(/q quit$/);
-    const drains = fleet.first.asked<{ validateOnly?: boolean }>('drain').slice(asked);
-    assert.ok(drains.every(({ validateOnly }) => validateOnly));
-  });
+    it('follows its size, also under a dialog', async () => {
+      await top.press('d');
+      await top.shows(/Drain node-a .*\?/);
+      top.resize(44, 20);
+      await top.shows(/Drain node-a[\s\S]*\[ Cancel \]/);
+      assert.equal(top.screen.lines.length, 20);
+      top.resize(140, 40);
+      await top.shows(/RTT[\s\S]*Drain node-a[\s\S]*\[ Cancel \]/);
+      await top.press('<escape>');
+      await top.shows(/q quit$/);
+    });
 
-  it('loses a server, keeps its picture, and finds it again', async () => {
-    const top = await start();
-    services.kill('cp-1');
-    const lost = await top.shows(/stale \d+s, retrying/);
-    assert.match(lost, /node-b/);
-    fleet.agent('node-d');
-    fleet.first.epoch = 'epoch-2';
-    await services.open('cp-1');
-    await top.shows(/ live[\s\S]*node-d/);
-    await top.press('q');
-    assert.equal(await top.exited, 0);
-    assertRestored(top);
+    it('does nothing with a pasted "daily" and Enter', async () => {
+      const asked = fleet.first.asked('drain').length;
+      top.send('\u001b[200~daily\r\u001b[201~');
+      await top.press('j');
+      await top.shows(/> . ready +node-b/);
+      assert.doesNotMatch(top.screen.text, /Drain/);
+      // Unmarked, it opens the dialog, and that is all.
+      top.send('daily\r');
+      await top.shows(/Drain node-b/);
+      await top.press('<escape>');
+      await top.shows(/q quit$/);
+      const drains = fleet.first.asked<{ validateOnly?: boolean }>('drain').slice(asked);
+      assert.ok(drains.every(({ validateOnly }) => validateOnly));
+    });
+
+    it('loses a server, keeps its picture, and finds it again', async () => {
+      services.kill('cp-1');
+      const lost = await top.shows(/stale \d+s, retrying/);
+      assert.match(lost, /node-b/);
+      fleet.agent('node-d');
+      fleet.first.epoch = 'epoch-2';
+      await services.open('cp-1');
+      await top.shows(/ live[\s\S]*node-d/);
+    });
+
+    it('gives it back after q', async () => {
+      await top.press('q');
+      assert.equal(await top.exited, 0);
+      assertRestored(top);
+      assert.equal(top.screen.text.trim(), '');
+    });
   });
 
   describe('without one', () => {
@@ -144,7 +158,7 @@ describe('top in a terminal', () => {
           ...args(),
           ...more,
         ];
-        terminal = new TopTerminal([], { command, rows: 200 });
+        const terminal = opened(new TopTerminal([], { command, rows: 200 }));
         assert.equal(await terminal.exited, 0);
         await terminal.settled();
         assert.match(terminal.screen.text, /node-b/);
@@ -153,7 +167,7 @@ describe('top in a terminal', () => {
     }
 
     it('says in one line that nobody answers, and exits 5', async () => {
-      terminal = new TopTerminal(['top', '--admin', 'unix:///nowhere/admin.sock']);
+      const terminal = opened(new TopTerminal(['top', '--admin', 'unix:///nowhere/admin.sock']));
       assert.equal(await terminal.exited, 5);
       await terminal.settled();
       assert.match(terminal.screen.text, /^konnectivity-ts: the admin service cannot be reached/);

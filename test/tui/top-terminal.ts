@@ -82,8 +82,8 @@ export class TopTerminal {
   }
 
   /** Resolves with the screen when it matches. @throws when the program ends first, or it takes too long */
-  async shows(what: RegExp): Promise<string> {
-    const late = Date.now() + LATE_MS;
+  async shows(what: RegExp, lateMs = LATE_MS): Promise<string> {
+    const late = Date.now() + lateMs;
     for (;;) {
       if (what.test(this.screen.text)) return this.screen.text;
       if (this.#ended) throw new Error(`it ended before it showed ${what}:\n${this.screen.text}`);
