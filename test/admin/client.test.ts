@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import type { AdminClient } from '../../src/proxy/admin/client/admin-client.ts';
 import { openAdminClient } from '../../src/proxy/admin/client/open-admin-client.ts';
@@ -8,6 +11,7 @@ import { Fault } from '../../src/proxy/ops/fault.ts';
 import type { FaultCode } from '../../src/proxy/ops/fault-code.ts';
 import { sampleAgent, sampleEvent, sampleOrder, sampleServer, sampleTunnel } from '../peers/admin-samples.ts';
 import { AdminServer } from '../peers/admin-server.ts';
+import { deferred } from '../peers/deferred.ts';
 
 const never = new AbortController().signal;
 const opened: { close(): void }[] = [];
@@ -38,6 +42,22 @@ describe('the admin client', () => {
   it('gives what the server says of itself', async () => {
     const { client } = await connected({ GetServer: () => sampleServer({ dialP99Seconds: 0.25 }) });
     assert.deepEqual(await client.server(never), sampleServer({ dialP99Seconds: 0.25 }));
+  });
+
+  it('leaves no connection to a server that never speaks', async (t) => {
+    const path = join(tmpdir(), `kts-${process.pid}-silent.sock`);
+    const closed = deferred<void>();
+    const silent = createServer((socket) => {
+      socket.on('error', () => {}).resume();
+      socket.once('close', () => closed.resolve());
+    });
+    silent.listen(path);
+    t.after(() => silent.close());
+    await once(silent, 'listening');
+    const client = openAdminClient(`unix://${path}`, { timeoutMs: 50 });
+    await assert.rejects(client.server(never));
+    client.close();
+    await closed.promise;
   });
 
   it('gathers the pages of a list of agents', async () => {

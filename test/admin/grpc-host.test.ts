@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { GrpcHost } from '../../src/proxy/admin/service/grpc-host.ts';
 
 it('a connection beyond the bound is ended, and one that ends makes room', async (t) => {
-  const host = new GrpcHost(2);
+  const host = new GrpcHost({ mostConnections: 2 });
   const listener = createServer((socket) => host.accept(socket)).listen(0, '127.0.0.1');
   t.after(async () => {
     await host.close();

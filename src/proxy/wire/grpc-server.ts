@@ -1,8 +1,9 @@
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
-import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import { Server, type ServerDuplexStream } from '@grpc/grpc-js';
 import { DEFAULT_SERVER_WINDOW_BYTES } from './client-options.ts';
-import { http2Servers, setServerWindow } from './grpc-internals.ts';
+import { GrpcConnections } from './grpc-connections.ts';
+import { setServerWindow } from './grpc-internals.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES } from './handled-stream.ts';
 import { endWhenIdle } from './idle-session.ts';
 import { identity } from './services.ts';
@@ -21,6 +22,8 @@ export interface GrpcServerOptions {
   readonly keepaliveTimeoutMs?: number;
   /** A connection without any open stream for that long is ended, also before its first one; never without. */
   readonly idleTimeoutMs?: number;
+  /** How long a connection may take nothing of its end before it is cut; default 30 s. */
+  readonly endStallMs?: number;
   /** A connection broke the HTTP/2 protocol, or failed; it is ended, and nothing else. For a line in the log. */
   readonly onSessionError?: (remote: string, error: Error) => void;
 }
@@ -53,54 +56,28 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   for (const [path, handler] of Object.entries(options.handlers)) {
     server.register(path, handler, identity, identity, 'bidi');
   }
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  const sockets = new Set<Socket>();
-  let closed: Promise<void> | undefined;
-
   // The address of a session's socket is gone by the time of its error.
   const remotes = new WeakMap<ServerHttp2Session, string>();
-  for (const http2Server of http2Servers(server) ?? []) {
-    http2Server.on('session', (session: ServerHttp2Session) => {
+  const connections = new GrpcConnections(server, {
+    ...(options.endStallMs === undefined ? {} : { endStallMs: options.endStallMs }),
+    onSession: (session, { remoteAddress, remotePort }) => {
       // Node gives back the window of the connection at once; only those of streams hold anything.
       session.setLocalWindowSize(Math.max(windowBytes, DEFAULT_SERVER_WINDOW_BYTES));
       if (options.idleTimeoutMs !== undefined) endWhenIdle(session, options.idleTimeoutMs);
-      const { remoteAddress, remotePort } = session.socket;
       if (remoteAddress !== undefined) remotes.set(session, `${remoteAddress}:${remotePort}`);
-    });
-    http2Server.on('sessionError', (error: Error, session: ServerHttp2Session) => {
-      options.onSessionError?.(remotes.get(session) ?? 'a Unix socket', error);
-    });
-  }
+    },
+    onSessionError: (session, error) =>
+      options.onSessionError?.(remotes.get(session) ?? 'a Unix socket', error),
+  });
 
   return {
     injectConnection: (socket) => {
-      if (closed !== undefined || socket.destroyed) {
-        socket.destroy();
-        return;
-      }
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
       socket.setNoDelay(true);
-      // HTTP/2 knows no half-open connection. Node's would keep the session of a client that is gone until a ping fails.
-      socket.allowHalfOpen = false;
-      injector.injectConnection(socket);
+      connections.inject(socket);
     },
     get sessions() {
-      return sockets.size;
+      return connections.size;
     },
-    close: () => {
-      closed ??= closeAll();
-      return closed;
-    },
+    close: () => connections.close(),
   };
-
-  async function closeAll(): Promise<void> {
-    const ends = [...sockets].map(
-      (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
-    );
-    injector.destroy();
-    server.forceShutdown();
-    for (const socket of sockets) socket.destroy();
-    await Promise.all(ends);
-  }
 }

@@ -1,6 +1,7 @@
 import http2, { type ServerHttp2Stream } from 'node:http2';
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import { FastStream } from './fast-stream.ts';
+import { DEFAULT_END_STALL_MS } from './grpc-connections.ts';
 import { serverHttp2Stream } from './grpc-internals.ts';
 import {
   CANCELLED,
@@ -16,13 +17,11 @@ import type { PacketStream, StreamEnd } from './packet-stream.ts';
 import { PublicStream } from './public-stream.ts';
 
 export interface ServerStreamOptions extends StreamOptions {
-  /** Never reach below the public API of grpc-js. */
+  /** Never reach below the public API of grpc-js, but to reset a stream that makes no progress at its end. */
   readonly publicOnly?: boolean;
-  /** How long a stream that was ended may make no progress towards its peer before it is reset. Fast only. */
+  /** How long a stream that was ended may make no progress towards its peer before it is reset. */
   readonly endStallMs?: number;
 }
-
-const DEFAULT_END_STALL_MS = 30_000;
 
 /**
  * The PacketStream of a call that a server received. Response headers go out with it, unless the handler sent its own
@@ -45,9 +44,15 @@ export function serverPacketStream(
   return stream;
 }
 
-function publicStream(call: ServerDuplexStream<Buffer, Buffer>, options: StreamOptions): HandledStream {
+function publicStream(call: ServerDuplexStream<Buffer, Buffer>, options: ServerStreamOptions): HandledStream {
   const own = new OwnStatus(call);
-  const stream = new PublicStream(call, { role: 'server', finish: own.send, reset: own.send }, options);
+  const below = serverHttp2Stream(call);
+  const end = (code: number, details: string): void => {
+    if (own.sent === undefined && below !== undefined)
+      resetWhenStalled(below, () => stream.bufferedBytes, options.endStallMs);
+    own.send(code, details);
+  };
+  const stream: PublicStream = new PublicStream(call, { role: 'server', finish: end, reset: end }, options);
   call.once('cancelled', () =>
     stream.conclude(own.sent ?? { cause: 'cancelled', code: CANCELLED, details: GONE }),
   );
@@ -62,13 +67,12 @@ function fastStream(
   options: ServerStreamOptions,
 ): HandledStream {
   const own = new OwnStatus(call);
-  const stallMs = options.endStallMs ?? DEFAULT_END_STALL_MS;
   let finished = false;
   const finish = (code: number, details: string): void => {
     finished = true;
     own.send(code, details);
   };
-  const ending = (): void => resetWhenStalled(below, () => stream.bufferedBytes, stallMs);
+  const ending = (): void => resetWhenStalled(below, () => stream.bufferedBytes, options.endStallMs);
   const side: CallSide = {
     role: 'server',
     ending,
@@ -124,7 +128,11 @@ class OwnStatus {
 }
 
 /** A client that neither reads nor goes away must not keep a stream that is over here. */
-function resetWhenStalled(stream: ServerHttp2Stream, bufferedBytes: () => number, stallMs: number): void {
+function resetWhenStalled(
+  stream: ServerHttp2Stream,
+  bufferedBytes: () => number,
+  stallMs = DEFAULT_END_STALL_MS,
+): void {
   let left = Number.POSITIVE_INFINITY;
   const timer = setInterval(() => {
     if (bufferedBytes() < left) left = bufferedBytes();

@@ -18,6 +18,8 @@ export interface GrpcAdminClientOptions {
   readonly timeoutMs: number;
   /** The last error of a TLS connection, once: grpc-js' own text says less. */
   takeConnectionError(): unknown;
+  /** Closes the channel and its connections. */
+  release(): void;
 }
 
 type RequestOf<Name extends MethodName> = AdminMethods[Name]['request'];
@@ -87,7 +89,7 @@ export class GrpcAdminClient implements AdminClient {
   }
 
   close(): void {
-    this.#client.close();
+    this.#options.release();
   }
 
   #signed<Request extends { readonly actor?: string }>(request: Request): Request {

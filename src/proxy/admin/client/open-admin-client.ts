@@ -3,6 +3,7 @@ import { channelCredentials } from '../../ops/channel-credentials.ts';
 import { Fault } from '../../ops/fault.ts';
 import { loadClientTls } from '../../ops/tls-files.ts';
 import { checkUnixPath } from '../../ops/unix-path.ts';
+import { WatchedConnections } from '../../ops/watched-connections.ts';
 import type { AdminClient } from './admin-client.ts';
 import { GrpcAdminClient } from './grpc-admin-client.ts';
 
@@ -20,6 +21,9 @@ export interface AdminClientOptions {
 /** A connection that is silent for that long is asked, and given up when it stays silent: a watch may be quiet. */
 const KEEPALIVE_MS = 10_000;
 const KEEPALIVE_TIMEOUT_MS = 5_000;
+
+/** For the last word of a connection that is closed: a server that went silent takes none. */
+const CLOSE_MS = 1_000;
 
 const grpcOptions: ClientOptions = {
   'grpc.enable_channelz': 0,
@@ -46,7 +50,8 @@ export function openAdminClient(address: string, options: AdminClientOptions = {
   const [target, secrets, more] = openTarget(address, options, (error) => {
     lastError = error;
   });
-  const client = new Client(target, secrets, { ...grpcOptions, ...more });
+  const connections = new WatchedConnections(secrets);
+  const client = new Client(target, connections.credentials, { ...grpcOptions, ...more });
   return new GrpcAdminClient(client, {
     address,
     actor: options.actor ?? '',
@@ -55,6 +60,10 @@ export function openAdminClient(address: string, options: AdminClientOptions = {
       const error = lastError;
       lastError = undefined;
       return error;
+    },
+    release: () => {
+      client.close();
+      connections.endWithin(CLOSE_MS);
     },
   });
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server } from '@grpc/grpc-js';
+import { DEFAULT_END_STALL_MS, GrpcConnections } from '../../wire/grpc-connections.ts';
 
 /** A request of the admin API is small: 1,000 agent IDs of the longest kind fit. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
@@ -8,52 +9,43 @@ const MOST_CONNECTIONS = 1_000;
 const KEEPALIVE_MS = 30_000;
 const KEEPALIVE_TIMEOUT_MS = 10_000;
 
+/** What tests shrink. */
+export interface GrpcHostOptions {
+  readonly mostConnections?: number;
+  readonly endStallMs?: number;
+  readonly keepaliveMs?: number;
+  readonly keepaliveTimeoutMs?: number;
+}
+
 /** A grpc-js server on connections that are accepted elsewhere, so that listening and TLS stay in our hand. */
 export class GrpcHost {
-  readonly server = new Server({
-    'grpc.enable_channelz': 0,
-    'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
-    'grpc.max_send_message_length': -1,
-    'grpc.keepalive_time_ms': KEEPALIVE_MS,
-    'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
-  });
-  readonly #injector = this.server.createConnectionInjector(ServerCredentials.createInsecure());
-  readonly #sockets = new Set<Socket>();
-  readonly #mostConnections: number;
-  #closed = false;
+  readonly server: Server;
+  readonly #connections: GrpcConnections;
 
-  constructor(mostConnections = MOST_CONNECTIONS) {
-    this.#mostConnections = mostConnections;
+  constructor(options: GrpcHostOptions = {}) {
+    const { mostConnections = MOST_CONNECTIONS, endStallMs = DEFAULT_END_STALL_MS } = options;
+    this.server = new Server({
+      'grpc.enable_channelz': 0,
+      'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
+      'grpc.max_send_message_length': -1,
+      'grpc.keepalive_time_ms': options.keepaliveMs ?? KEEPALIVE_MS,
+      'grpc.keepalive_timeout_ms': options.keepaliveTimeoutMs ?? KEEPALIVE_TIMEOUT_MS,
+    });
+    this.#connections = new GrpcConnections(this.server, { endStallMs, mostConnections });
   }
 
   /** Connections that are open. */
   get connections(): number {
-    return this.#sockets.size;
+    return this.#connections.size;
   }
 
   /** Serves an accepted connection, until close(). One beyond the bound is ended. */
   accept(socket: Socket): void {
-    if (this.#closed || socket.destroyed || this.#sockets.size >= this.#mostConnections) {
-      socket.destroy();
-      return;
-    }
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
-    // HTTP/2 knows no half-open connection.
-    socket.allowHalfOpen = false;
-    this.#injector.injectConnection(socket);
+    this.#connections.inject(socket);
   }
 
   /** Ends every connection at once; resolves when all are closed. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    const ends = [...this.#sockets].map(
-      (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
-    );
-    this.#injector.destroy();
-    this.server.forceShutdown();
-    // Without channelz grpc-js does not know its connections.
-    for (const socket of this.#sockets) socket.destroy();
-    await Promise.all(ends);
+  close(): Promise<void> {
+    return this.#connections.close();
   }
 }

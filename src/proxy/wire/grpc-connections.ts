@@ -1,0 +1,122 @@
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import { type Server, ServerCredentials } from '@grpc/grpc-js';
+import { http2Servers } from './grpc-internals.ts';
+
+/** How long a connection on which all is over may take to say so. */
+export const DEFAULT_END_STALL_MS = 30_000;
+
+/** What may be told of connections. */
+export interface GrpcConnectionsOptions {
+  /** Default 30 s. */
+  readonly endStallMs?: number;
+  /** Connections beyond that many are ended at once; no bound without. */
+  readonly mostConnections?: number;
+  onSession?(session: ServerHttp2Session, socket: Socket): void;
+  /** A connection broke the HTTP/2 protocol, or failed; it is ended, and nothing else. */
+  onSessionError?(session: ServerHttp2Session, error: Error): void;
+}
+
+interface Connection {
+  session: ServerHttp2Session | undefined;
+  readonly streams: Set<ServerHttp2Stream>;
+  /** Nothing of it lived at the last look. */
+  dead: boolean;
+}
+
+/**
+ * The connections of a grpc-js server, accepted elsewhere: it does not know them without channelz. Node loses a
+ * session that is destroyed, or whose last stream is reset, while a write to a peer that reads nothing is under way:
+ * neither the reset nor the end of the connection ever comes. Such connections are looked for, and destroyed.
+ */
+export class GrpcConnections {
+  readonly #server: Server;
+  readonly #injector: ReturnType<Server['createConnectionInjector']>;
+  readonly #connections = new Map<Socket, Connection>();
+  readonly #options: GrpcConnectionsOptions;
+  readonly #look: NodeJS.Timeout;
+  #injecting: Socket | undefined;
+  #closed: Promise<void> | undefined;
+
+  /** @param server nothing else gives it connections */
+  constructor(server: Server, options: GrpcConnectionsOptions = {}) {
+    this.#server = server;
+    this.#options = options;
+    this.#injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+    for (const http2Server of http2Servers(server) ?? []) {
+      http2Server.on('session', (session: ServerHttp2Session) => this.#onSession(session));
+      http2Server.on('sessionError', (error: Error, session: ServerHttp2Session) =>
+        options.onSessionError?.(session, error),
+      );
+    }
+    this.#look = setInterval(() => this.#endDead(), options.endStallMs ?? DEFAULT_END_STALL_MS).unref();
+  }
+
+  /** How many are open. */
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  /**
+   * Serves an accepted connection: TCP, Unix, or TLS after its handshake (ALPN h2). After close(), and beyond the
+   * bound, the connection is destroyed.
+   */
+  inject(socket: Socket): void {
+    const { mostConnections = Number.POSITIVE_INFINITY } = this.#options;
+    if (this.#closed !== undefined || socket.destroyed || this.size >= mostConnections) {
+      socket.destroy();
+      return;
+    }
+    this.#connections.set(socket, { session: undefined, streams: new Set(), dead: false });
+    socket.once('close', () => this.#connections.delete(socket));
+    // HTTP/2 knows no half-open connection. Node's would keep the session of a client that is gone until a ping fails.
+    socket.allowHalfOpen = false;
+    this.#injecting = socket;
+    this.#injector.injectConnection(socket);
+    this.#injecting = undefined;
+  }
+
+  /** Ends every connection at once; resolves when all are closed. */
+  close(): Promise<void> {
+    this.#closed ??= this.#closeAll();
+    return this.#closed;
+  }
+
+  #onSession(session: ServerHttp2Session): void {
+    const socket = this.#injecting;
+    const connection = socket === undefined ? undefined : this.#connections.get(socket);
+    if (socket === undefined || connection === undefined) return;
+    connection.session = session;
+    session.on('stream', (stream: ServerHttp2Stream) => {
+      connection.streams.add(stream);
+      stream.once('close', () => connection.streams.delete(stream));
+    });
+    this.#options.onSession?.(session, socket);
+  }
+
+  #endDead(): void {
+    for (const [socket, connection] of this.#connections) {
+      const dead = isDead(connection);
+      if (dead && connection.dead) socket.destroy();
+      connection.dead = dead;
+    }
+  }
+
+  async #closeAll(): Promise<void> {
+    clearInterval(this.#look);
+    const ends = [...this.#connections.keys()].map(
+      (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
+    );
+    this.#injector.destroy();
+    this.#server.forceShutdown();
+    for (const socket of this.#connections.keys()) socket.destroy();
+    await Promise.all(ends);
+  }
+}
+
+/** The session was destroyed, or each stream of it that is left was reset here. */
+function isDead({ session, streams }: Connection): boolean {
+  if (session === undefined) return false;
+  if (session.destroyed) return true;
+  return streams.size > 0 && [...streams].every((stream) => stream.closed);
+}
