@@ -12,12 +12,11 @@ import {
   readSettings,
   SETTINGS_ACK,
   Setting,
-  STREAM_ID,
   settings,
   windowUpdate,
 } from './load/http2-frames.ts';
 import { Http2Reader } from './load/http2-reader.ts';
-import { Http2Sender } from './load/http2-sender.ts';
+import { Http2SendWindows } from './load/http2-send-windows.ts';
 import type { DestinationMode, DestinationPorts } from './messages.ts';
 
 const PREFACE_BYTES = 24;
@@ -30,13 +29,13 @@ const OPENING = Buffer.concat([
   windowUpdate(0, WINDOW_BYTES - DEFAULT_WINDOW_BYTES),
 ]);
 /** HPACK: `:status 200` stands in the static table; the trailers may be empty, as nobody here reads them. */
-const RESPONSE_HEADERS = frame(FrameType.HEADERS, Flag.END_HEADERS, STREAM_ID, Buffer.from([0x88]));
-const TRAILERS = frame(FrameType.HEADERS, Flag.END_HEADERS | Flag.END_STREAM, STREAM_ID, Buffer.alloc(0));
+const RESPONSE_HEADERS = Buffer.from([0x88]);
+const TRAILERS = Buffer.alloc(0);
 const BLOCK = encodeDataFrame(CONNECT_ID, Buffer.alloc(32 * 1024, 'k'));
 
 /**
  * A `ProxyService` that is its own destination: what the load generator can do over gRPC when nothing stands between
- * the two. Answers one call per connection, as the generator makes them.
+ * the two. Answers calls as the generator makes them.
  */
 export async function listenStub(
   socketPath: string,
@@ -55,13 +54,71 @@ export async function listenStub(
 }
 
 function answer(socket: Socket, ports: DestinationPorts, onReceived: (bytes: number) => void): void {
+  const windows = new Http2SendWindows(socket);
+  const calls = new Map<number, Deframer>();
+  const ungranted = new Map<number, number>([[0, 0]]);
+  const count = (streamId: number, bytes: number): void => {
+    ungranted.set(streamId, (ungranted.get(streamId) ?? 0) + bytes);
+  };
+  const grant = (streamId: number): void => {
+    const bytes = ungranted.get(streamId) ?? 0;
+    if (bytes < WINDOW_BYTES / 4) return;
+    socket.write(windowUpdate(streamId, bytes));
+    ungranted.set(streamId, 0);
+  };
+  const end = (streamId: number): void => {
+    if (!calls.delete(streamId)) return;
+    windows.close(streamId);
+    ungranted.delete(streamId);
+    socket.write(frame(FrameType.HEADERS, Flag.END_HEADERS | Flag.END_STREAM, streamId, TRAILERS));
+  };
+  const reader = new Http2Reader({
+    onDataPart: (bytes, streamId) => {
+      count(0, bytes.length);
+      count(streamId, bytes.length);
+      calls.get(streamId)?.push(bytes);
+    },
+    onDataEnd: (flags, streamId) => {
+      grant(0);
+      grant(streamId);
+      if ((flags & Flag.END_STREAM) !== 0) end(streamId);
+    },
+    onFrame: (type, flags, streamId, payload) => {
+      if (type === FrameType.HEADERS) {
+        socket.write(frame(FrameType.HEADERS, Flag.END_HEADERS, streamId, RESPONSE_HEADERS));
+        calls.set(streamId, openCall(windows, streamId, ports, onReceived));
+      } else if (type === FrameType.WINDOW_UPDATE) windows.grant(streamId, payload.readUInt32BE(0));
+      else if (type === FrameType.GOAWAY) {
+        for (const open of [...calls.keys()]) end(open);
+        socket.end();
+      } else if (type === FrameType.SETTINGS && (flags & Flag.ACK) === 0) {
+        socket.write(SETTINGS_ACK);
+        windows.configure(readSettings(payload));
+      }
+    },
+  });
+  let preface = PREFACE_BYTES;
+  socket.write(OPENING);
+  socket.on('data', (chunk) => {
+    const skipped = Math.min(preface, chunk.length);
+    preface -= skipped;
+    if (skipped < chunk.length) reader.push(chunk.subarray(skipped));
+  });
+}
+
+/** @returns what takes the call's request */
+function openCall(
+  windows: Http2SendWindows,
+  streamId: number,
+  ports: DestinationPorts,
+  onReceived: (bytes: number) => void,
+): Deframer {
   let mode: DestinationMode = 'sink';
   let supplying = false;
-  let ungranted = 0;
   const supply = (): void => {
     while (supplying && sender.send(BLOCK));
   };
-  const sender = new Http2Sender(socket, supply);
+  const sender = windows.open(streamId, supply);
   const onPacket = (packet: Packet): void => {
     switch (packet.type) {
       case PacketType.DIAL_REQ: {
@@ -84,35 +141,8 @@ function answer(socket: Socket, ports: DestinationPorts, onReceived: (bytes: num
         break;
     }
   };
-  const deframer = new Deframer(MAX_MESSAGE_BYTES, (message) => {
+  return new Deframer(MAX_MESSAGE_BYTES, (message) => {
     onPacket(decodeFrame(message));
     return true;
-  });
-  const reader = new Http2Reader({
-    onDataPart: (bytes) => {
-      ungranted += bytes.length;
-      deframer.push(bytes);
-    },
-    onDataEnd: () => {
-      if (ungranted < WINDOW_BYTES / 4) return;
-      socket.write(Buffer.concat([windowUpdate(0, ungranted), windowUpdate(STREAM_ID, ungranted)]));
-      ungranted = 0;
-    },
-    onFrame: (type, flags, streamId, payload) => {
-      if (type === FrameType.HEADERS) socket.write(RESPONSE_HEADERS);
-      else if (type === FrameType.WINDOW_UPDATE) sender.grant(streamId, payload.readUInt32BE(0));
-      else if (type === FrameType.GOAWAY) socket.end(TRAILERS);
-      else if (type === FrameType.SETTINGS && (flags & Flag.ACK) === 0) {
-        socket.write(SETTINGS_ACK);
-        sender.configure(readSettings(payload));
-      }
-    },
-  });
-  let preface = PREFACE_BYTES;
-  socket.write(OPENING);
-  socket.on('data', (chunk) => {
-    const skipped = Math.min(preface, chunk.length);
-    preface -= skipped;
-    if (skipped < chunk.length) reader.push(chunk.subarray(skipped));
   });
 }

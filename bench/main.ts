@@ -1,4 +1,5 @@
-import { BENCH_NAMES, ISOLATION_NAMES, USAGE } from './options.ts';
+import { ISOLATION_NAMES, USAGE } from './options.ts';
+import { ROW_BENCHES } from './rows.ts';
 
 const [name = '', ...args] = process.argv.slice(2);
 
@@ -11,10 +12,16 @@ if (name === 'selection') {
 } else if (name === 'admin') {
   const { run } = await import('./admin/main.ts');
   await run(args);
+} else if (name === 'memory') {
+  const { run } = await import('./memory/main.ts');
+  await run(args);
+} else if (name === 'start') {
+  const { run } = await import('./start/main.ts');
+  await run(args);
 } else if (name === 'agents-start') {
   const { run } = await import('./agents-start.ts');
   await run();
-} else if (BENCH_NAMES.includes(name)) {
+} else if (ROW_BENCHES.includes(name)) {
   const { run } = await import('./tunnel.ts');
   await run(name, args);
 } else if (ISOLATION_NAMES.includes(name)) {

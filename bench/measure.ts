@@ -16,6 +16,8 @@ export interface Sample extends LatencySummary {
   /** Share of one core that the load generator and the destination used; near 1, the figure is theirs. */
   readonly loadBusy: number;
   readonly destinationBusy: number;
+  /** The same of the relay of a long link; 0 without one. */
+  readonly relayBusy: number;
   /** Cores that the rest of the machine kept busy meanwhile: what disturbed the cell. */
   readonly othersBusy: number;
 }
@@ -64,14 +66,19 @@ export async function measure(
   pair: Pair | undefined,
   times: MeasureTimes,
 ): Promise<Sample> {
-  const { load, destination, ports } = workers;
+  const { load, destination, relay, ports } = workers;
   pair?.truncateLog();
   try {
     const { traffic, tunnels } = row;
     await load.call('start', { traffic, tunnels, entry, ports } satisfies LoadOrder);
     await delay(times.warmupSeconds * 1000);
-    const pids = [load.pid, destination.pid, ...(pair === undefined ? [] : [pair.serverPid, pair.agentPid])];
-    for (const pid of pids.slice(2)) resetPeakRss(pid);
+    const pids = [
+      load.pid,
+      destination.pid,
+      relay.pid,
+      ...(pair === undefined ? [] : [pair.serverPid, pair.agentPid]),
+    ];
+    for (const pid of pids.slice(3)) resetPeakRss(pid);
 
     const before = await read(workers, traffic, 'mark');
     const cpuBefore = [...pids.map(cpuMs), machineCpuMs()];
@@ -92,16 +99,18 @@ export async function measure(
     if (units <= 0) throw new Error('nothing came through');
     const spent = cpuAfter.map((ms, i) => ms - (cpuBefore[i] ?? 0));
     const machineMs = spent.pop() ?? 0;
-    const [loadMs = 0, destinationMs = 0, serverMs = 0, agentMs = 0] = spent;
+    const [loadMs = 0, destinationMs = 0, relayMs = 0, serverMs = 0, agentMs = 0] = spent;
+    const ownMs = loadMs + destinationMs + relayMs + serverMs + agentMs;
     return {
       rate: units / (elapsedMs / 1000),
       serverCpuUs: (serverMs * 1000) / units,
       agentCpuUs: (agentMs * 1000) / units,
-      serverPeakRssBytes: peaks[2] ?? 0,
-      agentPeakRssBytes: peaks[3] ?? 0,
+      serverPeakRssBytes: peaks[3] ?? 0,
+      agentPeakRssBytes: peaks[4] ?? 0,
       loadBusy: loadMs / elapsedMs,
       destinationBusy: destinationMs / elapsedMs,
-      othersBusy: Math.max(0, machineMs - loadMs - destinationMs - serverMs - agentMs) / elapsedMs,
+      relayBusy: relayMs / elapsedMs,
+      othersBusy: Math.max(0, machineMs - ownMs) / elapsedMs,
       p50Us: stopped.p50Us,
       p99Us: stopped.p99Us,
       maxUs: stopped.maxUs,

@@ -1,12 +1,22 @@
 /** What the bench and its two workers, load generator and destination, say to each other. */
 
-export const FRONTENDS = ['connect', 'grpc'] as const;
+/** `grpc` dials on a new connection each, `grpc-shared` all on one. All on Unix sockets but for `connect-mtls`. */
+export const FRONTENDS = ['connect', 'grpc', 'grpc-shared', 'connect-mtls'] as const;
 export type FrontendKind = (typeof FRONTENDS)[number];
+
+/** What kube-apiserver shows and trusts on a TCP frontend. */
+export interface ClientTlsFiles {
+  readonly caFile: string;
+  readonly certFile: string;
+  readonly keyFile: string;
+}
 
 /** Where the load goes in: through a server's frontend, or straight to the destination. */
 export type Entry =
-  | { readonly kind: FrontendKind; readonly socketPath: string }
-  | { readonly kind: 'direct' };
+  | { readonly kind: 'connect' | 'grpc' | 'grpc-shared'; readonly socketPath: string }
+  | { readonly kind: 'connect-mtls'; readonly port: number; readonly tls: ClientTlsFiles }
+  /** `through`: ports of relays, by the port of the destination that they lead to. */
+  | { readonly kind: 'direct'; readonly through?: Readonly<Record<number, number>> };
 
 export type Traffic = 'down' | 'up' | 'echo' | 'dials';
 
@@ -31,7 +41,7 @@ export type DestinationMode = 'sink' | 'source' | 'echo' | 'stall';
 export type DestinationPorts = Readonly<Record<DestinationMode, number>>;
 
 export interface LoadOrder {
-  readonly traffic: Traffic | Disturbance;
+  readonly traffic: Traffic | Disturbance | 'keystrokes' | 'idle';
   /** Tunnels at once. */
   readonly tunnels: number;
   readonly entry: Entry;

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
 import { FRONTENDS, type FrontendKind } from './messages.ts';
 
-export const BENCH_NAMES = ['tunnel', 'bulk', 'echo', 'dials'];
-export const ISOLATION_NAMES = ['isolation', 'downloads'];
+export const ISOLATION_NAMES = ['isolation', 'downloads', 'mixed'];
 
 export const USAGE = `Usage: npm run bench -- NAME [--option=value]...
 
@@ -14,15 +13,24 @@ export const USAGE = `Usage: npm run bench -- NAME [--option=value]...
   bulk        one direction as fast as it goes, down (to the frontend) and up
   echo        64 bytes there and back, over tunnels that are open already
   dials       open a tunnel, one echo, close it
+  link        bulk over one tunnel where the link between server and agent is long: 10 and 20 ms each way
+  chain       bulk beside a chain of plain relays, one process each, that pipe()
+  flow        CPU with and without flow control between server and agent
+  guard       under two minutes: fails if a ratio to baselines of the same run is below its floor (for releases)
+  memory      what 200, 1,000 and 5,000 open tunnels that rest cost server and agent (--tunnels=N,N,N)
+  start       a server's start until it is healthy, an agent's until a dial is answered
   isolation   the dials of one healthy client alone, and beside what stalls, hangs or copies
   downloads   500 downloads of 5 MB at once, every byte compared, and dials meanwhile
+  mixed       somebody types, alone and beside bulk copies
 
   --serve=CMD, --agent=CMD             the pair called "ours" (default: this checkout's build)
   --peer-serve=CMD, --peer-agent=CMD   a flag-compatible pair to run beside it
   --args=ARGS                          more flags for our server and agent (default: --v=1)
   --peer-args=ARGS                     the same for the peer; repeated: each is run, and the better one counts
+                                       (default: none, and --v=1)
   --only=ours|peer                     one of the two pairs
-  --frontend=connect,grpc              protocols of the frontend (default: both)
+  --frontend=connect,grpc              protocols of the frontend (default: all that a row has; dials have also
+                                       grpc-shared and connect-mtls)
   --tunnels=N,N                        tunnels at once (dials: in parallel) instead of the row's own numbers
                                        (isolation, downloads: how many of what runs beside the dials)
   --match=TEXT                         only rows whose name contains it
@@ -74,7 +82,7 @@ export function readOptions(
       'peer-serve': { type: 'string' },
       'peer-agent': { type: 'string' },
       args: { type: 'string', default: '--v=1' },
-      'peer-args': { type: 'string', multiple: true, default: ['--v=1'] },
+      'peer-args': { type: 'string', multiple: true, default: ['', '--v=1'] },
       only: { type: 'string' },
       frontend: { type: 'string', default: FRONTENDS.join(',') },
       tunnels: { type: 'string' },
@@ -130,7 +138,7 @@ function list(text: string): string[] {
 
 function frontend(text: string): FrontendKind {
   const kind = FRONTENDS.find((known) => known === text);
-  if (kind === undefined) throw new Error(`--frontend is connect or grpc, not ${text}`);
+  if (kind === undefined) throw new Error(`--frontend is one of ${FRONTENDS.join(', ')}, not ${text}`);
   return kind;
 }
 

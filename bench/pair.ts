@@ -1,120 +1,67 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, ftruncateSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { startAgent } from './agent-party.ts';
 import type { CleanUp } from './clean-up.ts';
 import type { Entry, FrontendKind } from './messages.ts';
 import type { PairCommands } from './options.ts';
+import type { Party } from './party.ts';
 import type { PkiFiles } from './pki.ts';
-import { freePort } from './ports.ts';
-
-const LOG_TAIL_CHARS = 2000;
+import { startServer } from './server-party.ts';
 
 /** A server and an agent that is connected to it, as black boxes: command lines, flags, a socket, two processes. */
 export class Pair {
   readonly entry: Entry;
-  readonly #server: ChildProcess;
-  readonly #agent: ChildProcess;
-  readonly #logFile: string;
-  readonly #log: number;
+  readonly #server: Party;
+  readonly #agent: Party;
 
-  private constructor(entry: Entry, server: ChildProcess, agent: ChildProcess, logFile: string, log: number) {
+  private constructor(entry: Entry, server: Party, agent: Party) {
     this.entry = entry;
     this.#server = server;
     this.#agent = agent;
-    this.#logFile = logFile;
-    this.#log = log;
   }
 
-  /** Starts both. They are not ready yet when this resolves. @param name unique within the run, fit for a file name */
+  /**
+   * Starts both. They are not ready yet when this resolves.
+   * @param name unique within the run, fit for a file name
+   * @param link makes the port that the agent connects to, of the one on which the server listens
+   */
   static async start(
     name: string,
     commands: PairCommands,
     frontend: FrontendKind,
     pki: PkiFiles,
     cleanUp: CleanUp,
+    link: (port: number) => number | Promise<number> = (port) => port,
   ): Promise<Pair> {
-    const socketPath = join(cleanUp.directory, `${name}.sock`);
-    const logFile = join(cleanUp.directory, `${name}.log`);
-    // A file and not a pipe: reading it would cost CPU beside what is measured.
-    const log = openSync(logFile, 'a');
-    const agentPort = await freePort();
-    const run = async (command: readonly string[], flags: readonly string[]): Promise<ChildProcess> =>
-      await spawnLogged([...command, ...flags, ...commands.extra], log, cleanUp);
-    const server = await run(commands.serve, [
-      `--mode=${frontend === 'connect' ? 'http-connect' : 'grpc'}`,
-      `--uds-name=${socketPath}`,
-      '--server-port=0',
-      `--server-id=${name}`,
-      `--cluster-cert=${pki.serverCert}`,
-      `--cluster-key=${pki.serverKey}`,
-      `--cluster-ca-cert=${pki.caCert}`,
-      `--agent-port=${agentPort}`,
-      '--agent-bind-address=127.0.0.1',
-      `--admin-port=${await freePort()}`,
-      '--admin-bind-address=127.0.0.1',
-      `--health-port=${await freePort()}`,
-      '--health-bind-address=127.0.0.1',
-    ]);
-    const agent = await run(commands.agent, [
-      `--ca-cert=${pki.caCert}`,
-      `--agent-cert=${pki.agentCert}`,
-      `--agent-key=${pki.agentKey}`,
-      '--proxy-server-host=127.0.0.1',
-      `--proxy-server-port=${agentPort}`,
-      `--admin-server-port=${await freePort()}`,
-      `--health-server-port=${await freePort()}`,
-      '--health-server-host=127.0.0.1',
-      `--agent-id=${name}`,
-    ]);
-    return new Pair({ kind: frontend, socketPath }, server, agent, logFile, log);
+    const { party, entry, agentPort } = await startServer(name, commands, frontend, pki, cleanUp);
+    const agent = await startAgent(name, commands, await link(agentPort), pki, cleanUp);
+    return new Pair(entry, party, agent);
   }
 
   get serverPid(): number {
-    return this.#server.pid ?? 0;
+    return this.#server.pid;
   }
 
   get agentPid(): number {
-    return this.#agent.pid ?? 0;
+    return this.#agent.pid;
   }
 
   /** A sentence about a process that ended though nobody asked it to; undefined while both run. */
   get ended(): string | undefined {
-    for (const [name, { exitCode, signalCode }] of [
-      ['server', this.#server],
-      ['agent', this.#agent],
-    ] as const) {
-      if (exitCode !== null || signalCode !== null) return `the ${name} ended with ${signalCode ?? exitCode}`;
-    }
-    return undefined;
+    if (this.#server.ended !== undefined) return `the server ended with ${this.#server.ended}`;
+    return this.#agent.ended === undefined ? undefined : `the agent ended with ${this.#agent.ended}`;
   }
 
   /** The end of what both printed. */
   logTail(): string {
-    return readFileSync(this.#logFile, 'utf8').slice(-LOG_TAIL_CHARS);
+    return `${this.#server.logTail()}\n${this.#agent.logTail()}`;
   }
 
-  /** Empties the log, which some peers fill with a line per packet. */
   truncateLog(): void {
-    ftruncateSync(this.#log);
+    this.#server.truncateLog();
+    this.#agent.truncateLog();
   }
 
   async stop(): Promise<void> {
-    for (const child of [this.#agent, this.#server]) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGKILL');
-      await ended;
-    }
-    closeSync(this.#log);
+    await this.#agent.stop();
+    await this.#server.stop();
   }
-}
-
-async function spawnLogged(words: readonly string[], log: number, cleanUp: CleanUp): Promise<ChildProcess> {
-  const [command = '', ...args] = words;
-  const child = spawn(command, args, { stdio: ['ignore', log, log] });
-  cleanUp.process(child);
-  return await new Promise((resolve, reject) => {
-    child.once('spawn', () => resolve(child));
-    child.once('error', (error) => reject(new Error(`${command} cannot be started: ${error.message}`)));
-  });
 }

@@ -31,6 +31,12 @@ export function peakRssBytes(pid: number): number {
   return Number(line?.[1] ?? 0) * 1024;
 }
 
+/** Memory that the process holds now, in bytes. */
+export function rssBytes(pid: number): number {
+  const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(line?.[1] ?? 0) * 1024;
+}
+
 /** How many connects of this machine to `port` are not answered yet (SYN_SENT), over IPv4. */
 export function connecting(port: number): number {
   const remote = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;

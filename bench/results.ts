@@ -1,6 +1,10 @@
 import type { Sample } from './measure.ts';
 
-export type Side = 'ours' | 'peer' | 'ceiling';
+/**
+ * `chain` and `naive` are baselines (baselines/), `off` is ours without flow control, `ceiling` load generator and
+ * destination without anything between them.
+ */
+export type Side = 'ours' | 'peer' | 'chain' | 'naive' | 'off' | 'ceiling';
 
 export interface Contender {
   readonly side: Side;

@@ -1,72 +1,66 @@
+import { align, figure, percent } from './align.ts';
 import type { Sample } from './measure.ts';
-import type { Results } from './results.ts';
+import type { Results, Side } from './results.ts';
 import type { Row } from './rows.ts';
 import { type Summary, summarize, unitName } from './summary.ts';
 
-const HEADS = [
-  'row',
-  'ours [min-max]',
-  'peer [min-max]',
-  'ratio',
-  'server CPU',
-  'agent CPU',
-  'p50 us',
-  'p99 us',
-  'server MB',
-  'agent MB',
-  'load busy',
-  'dest busy',
-  'others busy',
-  'ceiling',
-] as const;
+const OTHERS: readonly Side[] = ['peer', 'chain', 'naive', 'off'];
 
-const NOTES = `Pairs of figures are ours/peer. CPU: us per MB, echo or dial. MB: peak memory of the process in the cell. busy: share of
-one core that load generator, destination and the rest of the machine used; near 100 % the row shows their limit.
+const NOTES = `CPU: us per MB, echo or dial. MB: peak memory of the process in the cell. busy: share of one core that load generator,
+destination, the relay of a long link and the rest of the machine used; near 100 % the row shows their limit.
 ceiling: the same load without a proxy between the two. MB/s: a million bytes a second, where they arrive.`;
 
 /** The summary as text: one line per row, aligned, with what the columns mean, and every failed cell. */
 export function formatTable(rows: readonly Row[], results: Results): string {
-  const lines = [[...HEADS], ...rows.map((row) => formatRow(row, results))];
+  const measured = new Set(rows.flatMap((row) => results.of(row).map(({ side }) => side)));
+  const others = OTHERS.filter((side) => measured.has(side));
+  const sides: readonly Side[] = ['ours', ...others];
+  const heads = [
+    'row',
+    'ours [min-max]',
+    ...others.flatMap((side) => [`${side} [min-max]`, 'ratio']),
+    'server CPU',
+    'agent CPU',
+    'p50 us',
+    'p99 us',
+    'server MB',
+    'agent MB',
+    'load busy',
+    'dest busy',
+    ...(rows.some((row) => row.linkMs > 0) ? ['relay busy'] : []),
+    'others busy',
+    'ceiling',
+  ];
+  const withRelay = heads.includes('relay busy');
+  const lines = [heads, ...rows.map((row) => formatRow(row, results, sides, withRelay))];
   const failures = results.failures.map(({ row, side, reason }) => `FAILED ${row}, ${side}: ${reason}`);
-  return [...align(lines), '', NOTES, ...variantNotes(rows, results), ...failures].join('\n');
+  const order = sides.length > 1 ? [`Figures in one column are ${sides.join('/')}.`] : [];
+  return [...align(lines), '', ...order, NOTES, ...variantNotes(rows, results), ...failures].join('\n');
 }
 
-/** Lines of cells with columns of one width: the first to the left, the others to the right. */
-export function align(lines: readonly (readonly string[])[]): string[] {
-  const widths: number[] = [];
-  for (const line of lines) {
-    line.forEach((text, column) => {
-      widths[column] = Math.max(widths[column] ?? 0, text.length);
-    });
-  }
-  const pad = (text: string, column: number): string =>
-    column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0);
-  return lines.map((line) => line.map(pad).join('  '));
-}
-
-function formatRow(row: Row, results: Results): string[] {
+function formatRow(row: Row, results: Results, sides: readonly Side[], withRelay: boolean): string[] {
   const all = results.of(row);
-  const ours = summarize(all, 'ours');
-  const peer = summarize(all, 'peer');
+  const summaries = sides.map((side) => summarize(all, side));
+  const [ours, ...others] = summaries;
   const ceiling = summarize(all, 'ceiling');
-  const both = (format: (sample: Sample) => string): string =>
-    [ours, peer].map((summary) => (summary === undefined ? '-' : format(summary.median))).join('/');
+  const each = (format: (sample: Sample) => string): string =>
+    summaries.map((summary) => (summary === undefined ? '-' : format(summary.median))).join('/');
   const latency = (key: 'p50Us' | 'p99Us'): string =>
-    row.traffic === 'echo' || row.traffic === 'dials' ? both((sample) => figure(sample[key])) : '';
+    row.traffic === 'echo' || row.traffic === 'dials' ? each((sample) => figure(sample[key])) : '';
   return [
     `${row.name} (${unitName(row.traffic)})`,
     formatRate(ours),
-    formatRate(peer),
-    ours === undefined || peer === undefined ? '-' : `${(ours.rate / peer.rate).toFixed(2)}x`,
-    both((sample) => figure(sample.serverCpuUs)),
-    both((sample) => figure(sample.agentCpuUs)),
+    ...others.flatMap((other) => [formatRate(other), formatRatio(ours, other)]),
+    each((sample) => figure(sample.serverCpuUs)),
+    each((sample) => figure(sample.agentCpuUs)),
     latency('p50Us'),
     latency('p99Us'),
-    both((sample) => figure(sample.serverPeakRssBytes / 1e6)),
-    both((sample) => figure(sample.agentPeakRssBytes / 1e6)),
-    both((sample) => percent(sample.loadBusy)),
-    both((sample) => percent(sample.destinationBusy)),
-    both((sample) => percent(sample.othersBusy)),
+    each((sample) => figure(sample.serverPeakRssBytes / 1e6)),
+    each((sample) => figure(sample.agentPeakRssBytes / 1e6)),
+    each((sample) => percent(sample.loadBusy)),
+    each((sample) => percent(sample.destinationBusy)),
+    ...(withRelay ? [each((sample) => percent(sample.relayBusy))] : []),
+    each((sample) => percent(sample.othersBusy)),
     ceiling === undefined ? '-' : figure(ceiling.rate),
   ];
 }
@@ -76,15 +70,8 @@ function formatRate(summary: Summary | undefined): string {
   return `${figure(summary.rate)} [${figure(summary.minRate)}-${figure(summary.maxRate)}]`;
 }
 
-/** Three digits, or all before the point. */
-export function figure(value: number): string {
-  if (value >= 100) return value.toFixed(0);
-  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
-}
-
-/** A share as per cent. */
-export function percent(share: number): string {
-  return `${(share * 100).toFixed(0)}%`;
+function formatRatio(ours: Summary | undefined, other: Summary | undefined): string {
+  return ours === undefined || other === undefined ? '-' : `${(ours.rate / other.rate).toFixed(2)}x`;
 }
 
 /** Which variant of the peer stands in each row, where several ran. */

@@ -1,17 +1,22 @@
 import { writeFileSync } from 'node:fs';
 import { CleanUp } from './clean-up.ts';
-import { contendersOf } from './contenders.ts';
+import { flowVerdicts } from './flow/verdicts.ts';
+import { FLOORS } from './guard/floors.ts';
+import type { RelayOrder } from './link/relay.ts';
 import { describeMachine } from './machine.ts';
 import { measure, type Sample, untilReady } from './measure.ts';
-import type { Entry, FrontendKind } from './messages.ts';
+import type { Entry } from './messages.ts';
 import { type BenchOptions, readOptions, USAGE } from './options.ts';
 import { Pair } from './pair.ts';
 import { makePki, type PkiFiles } from './pki.ts';
 import { Progress } from './progress.ts';
 import { type Contender, Results } from './results.ts';
 import { type Row, rowsOf } from './rows.ts';
+import { contendersIn, type Setup, setupsOf } from './setups.ts';
 import { unitName } from './summary.ts';
 import { formatTable } from './table.ts';
+import { check, TARGETS, type Verdict } from './targets.ts';
+import { formatTargets } from './targets-table.ts';
 import { startWorkers, type Workers } from './workers.ts';
 
 interface Runner {
@@ -22,11 +27,30 @@ interface Runner {
   readonly rounds: number;
 }
 
-/** Runs the rows of `bench` against all pairs, interleaved, and prints the table. */
+interface Context {
+  readonly options: BenchOptions;
+  readonly workers: Workers;
+  readonly pki: PkiFiles;
+  readonly cleanUp: CleanUp;
+  readonly contenders: Awaited<ReturnType<typeof contendersIn>>;
+  readonly results: Results;
+  readonly progress: Progress;
+}
+
+const TIMES: Readonly<Record<string, { seconds: string; warmup: string }>> = {
+  // To be done within two minutes.
+  guard: { seconds: '1', warmup: '0.3' },
+  // Windows grow with every round trip.
+  link: { seconds: '2.5', warmup: '2' },
+};
+
+/** Runs the rows of `bench` against all pairs, interleaved, and prints the table and what became of the targets. */
 export async function run(bench: string, args: string[]): Promise<void> {
+  const guard = bench === 'guard';
   let options: BenchOptions;
   try {
-    options = readOptions(args);
+    options = readOptions(args, TIMES[bench]);
+    if (guard) options = { ...options, ceiling: false };
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${USAGE}`);
     process.exitCode = 2;
@@ -35,10 +59,15 @@ export async function run(bench: string, args: string[]): Promise<void> {
   const rows = rowsOf(bench, options);
   const cleanUp = new CleanUp();
   try {
-    const results = await runRows(rows, options, cleanUp);
-    console.log(formatTable(rows, results));
-    if (options.jsonFile !== undefined) writeFileSync(options.jsonFile, describe(rows, results, options));
-    if (results.failures.length > 0) process.exitCode = 1;
+    const results = await runRows(bench, rows, options, cleanUp);
+    const verdicts =
+      bench === 'flow' ? flowVerdicts(rows, results) : check(guard ? FLOORS : TARGETS, rows, results);
+    console.log([formatTable(rows, results), ...formatTargets(verdicts)].join('\n'));
+    if (options.jsonFile !== undefined) {
+      writeFileSync(options.jsonFile, describe(rows, results, verdicts, options));
+    }
+    const broken = guard && verdicts.some(({ verdict }) => verdict === 'MISSED');
+    if (results.failures.length > 0 || broken) process.exitCode = 1;
   } catch (error) {
     console.error((error as Error).message);
     process.exitCode = 1;
@@ -47,42 +76,53 @@ export async function run(bench: string, args: string[]): Promise<void> {
   }
 }
 
-async function runRows(rows: Row[], options: BenchOptions, cleanUp: CleanUp): Promise<Results> {
-  const results = new Results();
+async function runRows(
+  bench: string,
+  rows: Row[],
+  options: BenchOptions,
+  cleanUp: CleanUp,
+): Promise<Results> {
+  const contenders = await contendersIn(bench, options, cleanUp.directory);
+  const perRow = options.rounds * contenders.length + (options.ceiling ? 1 : 0);
+  const progress = new Progress(rows.length * perRow);
   const workers = await startWorkers(cleanUp);
   const pki = await makePki(cleanUp.directory);
-  const perRow = options.rounds * contendersOf(options).length + (options.ceiling ? 1 : 0);
-  const progress = new Progress(rows.length * perRow);
-  for (const frontend of options.frontends) {
-    const own = rows.filter((row) => row.frontend === frontend);
-    if (own.length === 0) continue;
-    const runners = await startRunners(frontend, options, workers, pki, cleanUp);
+  const context = { options, workers, pki, cleanUp, contenders, results: new Results(), progress };
+  for (const setup of setupsOf(rows)) {
+    const runners = await startRunners(setup, context);
     for (let round = 0; round < options.rounds; round++) {
-      for (const row of own) {
+      for (const row of setup.rows) {
         // Turn about, so that none always runs behind the same one.
         for (const runner of round % 2 === 0 ? runners : runners.toReversed()) {
-          if (round < runner.rounds) await runCell(workers, row, runner, options, results, progress);
+          if (round < runner.rounds) await runCell(row, runner, context);
         }
       }
     }
     for (const { pair } of runners) await pair?.stop();
   }
   progress.end();
-  return results;
+  return context.results;
 }
 
 async function startRunners(
-  frontend: FrontendKind,
-  options: BenchOptions,
-  workers: Workers,
-  pki: PkiFiles,
-  cleanUp: CleanUp,
+  setup: Setup,
+  { options, workers, pki, cleanUp, contenders }: Context,
 ): Promise<Runner[]> {
+  const { frontend, linkMs } = setup;
   const runners: Runner[] = [];
-  for (const { contender, commands } of contendersOf(options)) {
-    const name = `${contender.side}-${frontend}-${runners.length}`;
+  const link =
+    linkMs === 0
+      ? undefined
+      : async (port: number): Promise<number> =>
+          await workers.relay.call<number>('open', {
+            host: '127.0.0.1',
+            port,
+            delayMs: linkMs,
+          } satisfies RelayOrder);
+  for (const { contender, commands } of contenders) {
+    const name = `${contender.side}-${frontend}-${linkMs}-${runners.length}`;
     try {
-      const pair = await Pair.start(name, commands, frontend, pki, cleanUp);
+      const pair = await Pair.start(name, commands, frontend, pki, cleanUp, link);
       await untilReady(workers, pair);
       runners.push({ contender, entry: pair.entry, pair, rounds: options.rounds });
     } catch (error) {
@@ -90,20 +130,30 @@ async function startRunners(
     }
   }
   if (options.ceiling) {
-    const entry: Entry =
-      frontend === 'grpc' ? { kind: 'grpc', socketPath: workers.stubSocketPath } : { kind: 'direct' };
+    const entry = await ceilingEntry(setup, workers);
     runners.push({ contender: { side: 'ceiling', variant: '' }, entry, pair: undefined, rounds: 1 });
   }
   return runners;
 }
 
+/** Straight to the destination, over the relay of a long link if there is one, or to the destination's gRPC stub. */
+async function ceilingEntry({ frontend, linkMs }: Setup, workers: Workers): Promise<Entry> {
+  if (frontend === 'grpc' || frontend === 'grpc-shared') {
+    return { kind: frontend, socketPath: workers.stubSocketPath };
+  }
+  if (linkMs === 0) return { kind: 'direct' };
+  const through: Record<number, number> = {};
+  for (const port of [workers.ports.sink, workers.ports.source]) {
+    const order: RelayOrder = { host: '127.0.0.2', port, delayMs: linkMs };
+    through[port] = await workers.relay.call<number>('open', order);
+  }
+  return { kind: 'direct', through };
+}
+
 async function runCell(
-  workers: Workers,
   row: Row,
   { contender, entry, pair }: Runner,
-  options: BenchOptions,
-  results: Results,
-  progress: Progress,
+  { workers, options, results, progress }: Context,
 ): Promise<void> {
   try {
     const sample: Sample = await measure(workers, row, entry, pair, options);
@@ -115,7 +165,8 @@ async function runCell(
   }
 }
 
-function describe(rows: Row[], results: Results, options: BenchOptions): string {
+function describe(rows: Row[], results: Results, targets: readonly Verdict[], options: BenchOptions): string {
   const lines = rows.map((row) => ({ ...row, unit: unitName(row.traffic), results: results.of(row) }));
-  return `${JSON.stringify({ machine: describeMachine(), options, rows: lines, failures: results.failures }, null, 2)}\n`;
+  const { failures } = results;
+  return `${JSON.stringify({ machine: describeMachine(), options, rows: lines, targets, failures }, null, 2)}\n`;
 }

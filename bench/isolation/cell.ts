@@ -70,7 +70,7 @@ async function measureCell(
   const { entry, serverPid, agentPid } = pair;
   const pids = [serverPid, agentPid, ...[healthy, beside].flatMap((w) => [w.load.pid, w.destination.pid])];
   const others = (): number => machineCpuMs() - pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
-  const dials: LoadOrder = { traffic: 'dials', tunnels: 1, entry, ports: healthy.ports };
+  const dials: LoadOrder = { traffic: row.healthy, tunnels: 1, entry, ports: healthy.ports };
   await healthy.load.call('start', dials);
   await delay(options.warmupSeconds * 1000);
   const downloads = row.beside === 'downloads';

@@ -1,4 +1,4 @@
-import { type Disturbance, FRONTENDS, type FrontendKind } from '../messages.ts';
+import type { Disturbance, FrontendKind } from '../messages.ts';
 import type { BenchOptions } from '../options.ts';
 
 /** What a row must show. Ratios are of p99. */
@@ -7,10 +7,14 @@ export type Goal =
   | { readonly kind: 'to-peer'; readonly atMost: number }
   | { readonly kind: 'absolute'; readonly p99Ms: number; readonly memoryMb: number };
 
-/** One line of the table: the dials of one healthy client, and what runs beside them. */
+/** What the healthy client does: dial after dial, or one tunnel in which somebody types. */
+export type Healthy = 'dials' | 'keystrokes';
+
+/** One line of the table: what one healthy client meets, and what runs beside it. */
 export interface IsolationRow {
   readonly name: string;
   readonly frontend: FrontendKind;
+  readonly healthy: Healthy;
   readonly beside: Disturbance | undefined;
   /** How many tunnels or dials run beside. */
   readonly tunnels: number;
@@ -18,7 +22,8 @@ export interface IsolationRow {
 }
 
 interface Kind {
-  readonly bench: 'isolation' | 'downloads';
+  readonly bench: 'isolation' | 'downloads' | 'mixed';
+  readonly healthy?: Healthy;
   readonly beside: Disturbance | undefined;
   readonly title: string;
   readonly tunnels: number;
@@ -43,23 +48,37 @@ const KINDS: readonly Kind[] = [
   { bench: 'isolation', beside: 'down', title: 'copies down', tunnels: 8, goal: COPIES },
   { bench: 'isolation', beside: 'up', title: 'copies up', tunnels: 8, goal: COPIES },
   { bench: 'downloads', beside: 'downloads', title: 'downloads', tunnels: 500, goal: DOWNLOADS },
+  { bench: 'mixed', healthy: 'keystrokes', beside: undefined, title: 'alone', tunnels: 0, goal: undefined },
+  {
+    bench: 'mixed',
+    healthy: 'keystrokes',
+    beside: 'down',
+    title: 'copies down',
+    tunnels: 8,
+    goal: undefined,
+  },
+  { bench: 'mixed', healthy: 'keystrokes', beside: 'up', title: 'copies up', tunnels: 8, goal: undefined },
 ];
 
-/** The rows of `isolation` or `downloads`, in the order in which they run. */
+/** The rows of `isolation`, `downloads` or `mixed`, in the order in which they run. */
 export function isolationRows(
   bench: string,
   options: Pick<BenchOptions, 'frontends' | 'tunnels' | 'match'>,
 ): IsolationRow[] {
   const kinds = KINDS.filter((kind) => kind.bench === bench);
   return (
-    FRONTENDS.filter((frontend) => options.frontends.includes(frontend))
+    (['connect', 'grpc'] as const)
+      .filter((frontend) => options.frontends.includes(frontend))
       .flatMap((frontend) =>
-        kinds.flatMap(({ beside, title, tunnels: own, goal }) => {
+        kinds.flatMap(({ healthy = 'dials', beside, title, tunnels: own, goal }) => {
           const numbers = beside === undefined ? [own] : (options.tunnels ?? [own]);
           return numbers.map((tunnels) => {
+            const typed = healthy === 'keystrokes' ? ' keystrokes' : '';
             const name =
-              beside === undefined ? `${frontend} alone` : `${frontend} beside ${tunnels} ${title}`;
-            return { name, frontend, beside, tunnels, goal };
+              beside === undefined
+                ? `${frontend}${typed} alone`
+                : `${frontend}${typed} beside ${tunnels} ${title}`;
+            return { name, frontend, healthy, beside, tunnels, goal };
           });
         }),
       )

@@ -1,12 +1,12 @@
+import { align, figure, percent } from '../align.ts';
 import type { LatencySummary } from '../messages.ts';
 import type { Results } from '../results.ts';
-import { align, figure, percent } from '../table.ts';
 import type { Goal, IsolationRow } from './rows.ts';
 import type { IsolationSample } from './sample.ts';
 import { type IsolationSummary, judge, p99Ratio, summarizeIsolation } from './summary.ts';
 
 const HEADS = [
-  'dials',
+  'row',
   'p50 ms',
   'p99 ms',
   'max ms',

@@ -1,90 +1,58 @@
-import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { decodeFrame } from '../../src/proxy/wire/decode.ts';
 import { Deframer } from '../../src/proxy/wire/deframer.ts';
 import { encodeDataFrame, encodeFrame } from '../../src/proxy/wire/encode.ts';
 import { type Packet, PacketType } from '../../src/proxy/wire/packet.ts';
 import { closeRequest, dialRequest } from '../../src/proxy/wire/packets.ts';
-import {
-  CALL_HEADERS,
-  DEFAULT_WINDOW_BYTES,
-  Flag,
-  FrameType,
-  frame,
-  GOAWAY,
-  readSettings,
-  SETTINGS_ACK,
-  Setting,
-  STREAM_ID,
-  settings,
-  windowUpdate,
-} from './http2-frames.ts';
-import { Http2Reader } from './http2-reader.ts';
-import { Http2Sender } from './http2-sender.ts';
-import { READ_BUFFER } from './read-buffer.ts';
+import { type Call, Http2Connection } from './http2-connection.ts';
+import { callHeaders } from './http2-frames.ts';
 import type { Tunnel, TunnelHandler } from './tunnel.ts';
 
 /** kube-apiserver's largest DATA packet. */
 const MAX_DATA_BYTES = 32 * 1024;
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
-/** As far as grpc-go lets its windows grow; granted again whenever a quarter of it is used. */
-const WINDOW_BYTES = 16 * 1024 * 1024;
+const CALL_HEADERS = callHeaders('/ProxyService/Proxy');
 
-const OPENING = Buffer.concat([
-  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1'),
-  settings({ [Setting.INITIAL_WINDOW_SIZE]: WINDOW_BYTES }),
-  windowUpdate(0, WINDOW_BYTES - DEFAULT_WINDOW_BYTES),
-]);
+type State = 'dialling' | 'open' | 'closing' | 'closed';
 
-type State = 'settings' | 'dialling' | 'open' | 'closing' | 'closed';
-
-/** One dial as kube-apiserver makes it: a Unix connection of its own, with one call of `ProxyService.Proxy`. */
+/**
+ * One dial as kube-apiserver makes it: one call of `ProxyService.Proxy`, on a connection of its own, or on one that is
+ * shared with all other dials.
+ */
 export class GrpcTunnel implements Tunnel {
-  readonly #socket: Socket;
-  readonly #sender: Http2Sender;
+  readonly #connection: Http2Connection;
+  readonly #shared: boolean;
   readonly #handler: TunnelHandler;
-  readonly #target: string;
-  #state: State = 'settings';
+  #call: Call | undefined;
+  #state: State = 'dialling';
   #connectId = 0;
-  #ungranted = 0;
-  #paused = false;
   #fault: string | undefined;
   // Bulk load sends the same block again and again.
   #lastBytes: Buffer | undefined;
   #lastFrames: readonly Buffer[] = [];
 
-  constructor(socketPath: string, target: string, handler: TunnelHandler) {
+  /** @param where the Unix socket of a connection of its own, or a connection that is shared */
+  constructor(where: string | Http2Connection, target: string, handler: TunnelHandler) {
     this.#handler = handler;
-    this.#target = target;
+    this.#shared = typeof where !== 'string';
+    this.#connection =
+      typeof where === 'string'
+        ? new Http2Connection({ path: where }, (fault) => this.#closed(fault))
+        : where;
     const deframer = new Deframer(MAX_MESSAGE_BYTES, (message) => {
       this.#onPacket(decodeFrame(message));
       return true;
     });
-    const reader = new Http2Reader({
-      onDataPart: (bytes) => {
-        this.#ungranted += bytes.length;
+    const call = {
+      onData: (bytes: Buffer): void => {
         const fault = deframer.push(bytes);
         if (fault !== undefined) this.#fail(`a message is ${fault}`);
       },
-      onDataEnd: (flags) => this.#onDataEnd(flags),
-      onFrame: (type, flags, streamId, payload) => this.#onFrame(type, flags, streamId, payload),
-    });
-    const onread = {
-      buffer: READ_BUFFER,
-      callback: (bytes: number, buffer: Uint8Array): boolean => {
-        reader.push((buffer as Buffer).subarray(0, bytes));
-        return !this.#paused;
-      },
+      onDrain: (): void => handler.onDrain(),
+      onEnd: (fault: string | undefined): void => this.#ended(fault),
     };
-    this.#socket = connect({ path: socketPath, onread } as unknown as TcpNetConnectOpts);
-    this.#sender = new Http2Sender(this.#socket, () => this.#handler.onDrain());
-    this.#socket.write(OPENING);
-    this.#socket.on('error', (error) => {
-      this.#fault ??= error.message;
-    });
-    this.#socket.on('close', () => {
-      const asked = this.#state === 'closing' || this.#state === 'closed';
-      if (asked && this.#fault === undefined) this.#handler.onClosed(undefined);
-      else this.#handler.onClosed(this.#fault ?? 'the tunnel ended by itself');
+    this.#connection.begin(CALL_HEADERS, call, (begun) => {
+      this.#call = begun;
+      begun.send(encodeFrame(dialRequest(randomDialId(), target)));
     });
   }
 
@@ -94,22 +62,21 @@ export class GrpcTunnel implements Tunnel {
       this.#lastFrames = this.#encode(bytes);
     }
     let more = true;
-    for (const message of this.#lastFrames) more = this.#sender.send(message);
+    for (const message of this.#lastFrames) more = this.#call?.send(message) ?? true;
     return more;
   }
 
   pause(): void {
-    // Takes effect by the answer to the read that is being handled, or to the next one.
-    this.#paused = true;
+    this.#connection.pause();
   }
 
   close(): void {
     this.#state = 'closing';
-    this.#sender.send(encodeFrame(closeRequest(this.#connectId)));
+    this.#call?.send(encodeFrame(closeRequest(this.#connectId)));
   }
 
   destroy(): void {
-    this.#socket.destroy();
+    this.#connection.destroy();
   }
 
   #encode(bytes: Buffer): Buffer[] {
@@ -135,71 +102,38 @@ export class GrpcTunnel implements Tunnel {
         this.#handler.onOpen();
         break;
       case PacketType.CLOSE_RSP:
-        if (this.#state !== 'closing') this.#fault = `the tunnel was closed: ${packet.error}`;
-        this.#leave();
+        if (this.#state !== 'closing') this.#fault ??= `the tunnel was closed: ${packet.error}`;
+        // Upstream's client closes its connection now; where others share it, only the call can end.
+        if (this.#shared) this.#call?.end();
+        else this.#leave();
         break;
     }
   }
 
-  #onDataEnd(flags: number): void {
-    if ((flags & Flag.PADDED) !== 0) this.#fail('padded frames are not understood');
-    if (this.#ungranted >= WINDOW_BYTES / 4) {
-      const grants = [windowUpdate(0, this.#ungranted), windowUpdate(STREAM_ID, this.#ungranted)];
-      this.#write(Buffer.concat(grants));
-      this.#ungranted = 0;
-    }
-    if ((flags & Flag.END_STREAM) !== 0) this.#leave();
+  /** The call is over, which on a shared connection is the end of it all. */
+  #ended(fault: string | undefined): void {
+    if (this.#shared) this.#closed(fault);
+    else this.#leave();
   }
 
-  #onFrame(type: number, flags: number, streamId: number, payload: Buffer): void {
-    switch (type) {
-      case FrameType.SETTINGS:
-        if ((flags & Flag.ACK) === 0) this.#onSettings(payload);
-        break;
-      case FrameType.PING:
-        if ((flags & Flag.ACK) === 0) this.#write(frame(FrameType.PING, Flag.ACK, 0, payload));
-        break;
-      case FrameType.WINDOW_UPDATE:
-        this.#sender.grant(streamId, payload.readUInt32BE(0));
-        break;
-      case FrameType.HEADERS:
-        if ((flags & Flag.END_STREAM) !== 0) this.#leave();
-        break;
-      case FrameType.RST_STREAM:
-      case FrameType.GOAWAY:
-        this.#leave();
-        break;
-    }
-  }
-
-  #onSettings(payload: Buffer): void {
-    this.#socket.cork();
-    this.#socket.write(SETTINGS_ACK);
-    this.#sender.configure(readSettings(payload));
-    if (this.#state === 'settings') {
-      this.#state = 'dialling';
-      this.#socket.write(CALL_HEADERS);
-      this.#sender.send(encodeFrame(dialRequest(randomDialId(), this.#target)));
-    }
-    this.#socket.uncork();
-  }
-
-  /** What the connection itself asks for; nothing once we said good-bye, though the peer may still ping. */
-  #write(bytes: Buffer): void {
-    if (!this.#socket.writableEnded) this.#socket.write(bytes);
-  }
-
-  /** The call is over, or the destination gone: says good-bye to the connection. */
+  /** The destination is gone, or the call over: says good-bye to the connection. */
   #leave(): void {
     if (this.#state === 'closed') return;
     if (this.#state !== 'closing') this.#fault ??= `the call ended while ${this.#state}`;
     this.#state = 'closed';
-    this.#socket.end(GOAWAY);
+    this.#connection.leave();
+  }
+
+  #closed(fault: string | undefined): void {
+    const found = this.#fault ?? fault;
+    const asked = this.#state === 'closing' || this.#state === 'closed';
+    if (asked && found === undefined) this.#handler.onClosed(undefined);
+    else this.#handler.onClosed(found ?? 'the tunnel ended by itself');
   }
 
   #fail(fault: string): void {
     this.#fault ??= fault;
-    this.#socket.destroy();
+    this.#connection.destroy();
   }
 }
 

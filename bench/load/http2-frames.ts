@@ -1,6 +1,6 @@
 /**
- * As much of HTTP/2 (RFC 9113) as one gRPC call on a connection of its own needs, seen from the client. Written out
- * here because any HTTP/2 library would cost more CPU than what is measured.
+ * As much of HTTP/2 (RFC 9113) as gRPC calls need. Written out here because any HTTP/2 library would cost more CPU than
+ * what is measured.
  */
 
 export const FrameType = {
@@ -21,8 +21,8 @@ export const FRAME_HEADER_BYTES = 9;
 export const DEFAULT_WINDOW_BYTES = 65_535;
 export const DEFAULT_MAX_FRAME_BYTES = 16_384;
 
-/** The only stream of a connection. */
-export const STREAM_ID = 1;
+/** The first stream of a connection that its client opens; the next ones go up by 2. */
+export const FIRST_STREAM_ID = 1;
 
 /** Writes a frame's header into `into` at 0 and returns it. */
 export function writeHeader(
@@ -81,12 +81,12 @@ export function readSettings(payload: Buffer): PeerSettings {
   return found;
 }
 
-/** HPACK: a header whose name stands in the static table under `index`, or is given; not Huffman-coded. */
+/** HPACK: a header whose name stands in the static table under that index, or is given; enters no table, no Huffman. */
 function literal(nameOrIndex: number | string, value: string): Buffer {
   const name =
-    typeof nameOrIndex === 'number'
-      ? [Buffer.from([0x40 | nameOrIndex])]
-      : [Buffer.from([0x40]), text(nameOrIndex)];
+    typeof nameOrIndex === 'string'
+      ? [Buffer.from([0x00]), text(nameOrIndex)]
+      : [nameOrIndex < 15 ? Buffer.from([nameOrIndex]) : Buffer.from([0x0f, nameOrIndex - 15])];
   return Buffer.concat([...name, text(value)]);
 }
 
@@ -95,21 +95,19 @@ function text(value: string): Buffer {
   return Buffer.concat([Buffer.from([value.length]), Buffer.from(value, 'latin1')]);
 }
 
-/** The HEADERS frame of kube-apiserver's call; the same bytes for every call, because each has its own connection. */
-export const CALL_HEADERS = frame(
-  FrameType.HEADERS,
-  Flag.END_HEADERS,
-  STREAM_ID,
-  Buffer.concat([
+/** The header block of a call that Go's gRPC makes; the same bytes for every call. */
+export function callHeaders(path: string, metadata: Readonly<Record<string, string>> = {}): Buffer {
+  return Buffer.concat([
     Buffer.from([0x83, 0x86]), // :method POST, :scheme http
-    literal(4, '/ProxyService/Proxy'),
+    literal(4, path),
     literal(1, 'localhost'),
     literal(31, 'application/grpc'),
     literal(58, 'grpc-go/1.75.0'),
     literal('te', 'trailers'),
     literal('grpc-accept-encoding', 'gzip'),
-  ]),
-);
+    ...Object.entries(metadata).map(([name, value]) => literal(name, value)),
+  ]);
+}
 
 export const SETTINGS_ACK = frame(FrameType.SETTINGS, Flag.ACK, 0, Buffer.alloc(0));
 

@@ -2,9 +2,9 @@ import { FRAME_HEADER_BYTES, FrameType } from './http2-frames.ts';
 
 export interface FrameHandler {
   /** A part of a DATA frame's payload, as it came; a view that is valid during the call only. */
-  onDataPart(bytes: Buffer): void;
+  onDataPart(bytes: Buffer, streamId: number): void;
   /** The whole of a DATA frame was handed over. */
-  onDataEnd(flags: number): void;
+  onDataEnd(flags: number, streamId: number): void;
   /** Any other frame with its payload. */
   onFrame(type: number, flags: number, streamId: number, payload: Buffer): void;
 }
@@ -16,6 +16,7 @@ export class Http2Reader {
   #headerBytes = 0;
   #type = 0;
   #flags = 0;
+  #streamId = 0;
   /** Payload bytes of the current frame that are still to come. */
   #left = 0;
   #payload: Buffer[] = [];
@@ -36,6 +37,7 @@ export class Http2Reader {
         this.#left = this.#header.readUIntBE(0, 3);
         this.#type = this.#header[3] as number;
         this.#flags = this.#header[4] as number;
+        this.#streamId = this.#header.readUInt32BE(5) & 0x7fffffff;
         if (this.#left === 0) this.#finish();
         continue;
       }
@@ -43,7 +45,7 @@ export class Http2Reader {
       const part = chunk.subarray(at, at + bytes);
       at += bytes;
       this.#left -= bytes;
-      if (this.#type === FrameType.DATA) this.#handler.onDataPart(part);
+      if (this.#type === FrameType.DATA) this.#handler.onDataPart(part, this.#streamId);
       // The chunk's memory is read into again.
       else this.#payload.push(Buffer.from(part));
       if (this.#left === 0) this.#finish();
@@ -53,11 +55,11 @@ export class Http2Reader {
   #finish(): void {
     this.#headerBytes = 0;
     if (this.#type === FrameType.DATA) {
-      this.#handler.onDataEnd(this.#flags);
+      this.#handler.onDataEnd(this.#flags, this.#streamId);
       return;
     }
     const payload = Buffer.concat(this.#payload);
     this.#payload = [];
-    this.#handler.onFrame(this.#type, this.#flags, this.#header.readUInt32BE(5) & 0x7fffffff, payload);
+    this.#handler.onFrame(this.#type, this.#flags, this.#streamId, payload);
   }
 }

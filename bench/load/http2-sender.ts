@@ -1,31 +1,25 @@
 import type { Socket } from 'node:net';
-import {
-  DEFAULT_MAX_FRAME_BYTES,
-  DEFAULT_WINDOW_BYTES,
-  FRAME_HEADER_BYTES,
-  FrameType,
-  type PeerSettings,
-  STREAM_ID,
-  writeHeader,
-} from './http2-frames.ts';
+import { FRAME_HEADER_BYTES, FrameType, writeHeader } from './http2-frames.ts';
+import type { Http2SendWindows } from './http2-send-windows.ts';
 
-/** Sends the stream's bytes as DATA frames, as far as the peer's windows and the socket take them. */
+/** Sends one stream's bytes as DATA frames, as far as the peer's windows and the socket take them. */
 export class Http2Sender {
   readonly #socket: Socket;
+  readonly #windows: Http2SendWindows;
+  readonly #streamId: number;
   readonly #onDrain: () => void;
   readonly #queue: Buffer[] = [];
   /** How much of the queue's first buffer is sent. */
   #sent = 0;
-  #connectionWindow = DEFAULT_WINDOW_BYTES;
-  #streamWindow = DEFAULT_WINDOW_BYTES;
-  #initialWindow = DEFAULT_WINDOW_BYTES;
-  #maxFrameBytes = DEFAULT_MAX_FRAME_BYTES;
+  #window: number;
   #full = false;
 
-  constructor(socket: Socket, onDrain: () => void) {
+  constructor(socket: Socket, windows: Http2SendWindows, streamId: number, onDrain: () => void) {
     this.#socket = socket;
+    this.#windows = windows;
+    this.#streamId = streamId;
     this.#onDrain = onDrain;
-    socket.on('drain', () => this.#continue());
+    this.#window = windows.initialBytes;
   }
 
   /** False: wait for onDrain. */
@@ -36,24 +30,14 @@ export class Http2Sender {
     return !this.#full;
   }
 
-  /** The peer's WINDOW_UPDATE for the stream, or for the connection (stream 0). */
-  grant(streamId: number, bytes: number): void {
-    if (streamId === 0) this.#connectionWindow += bytes;
-    else this.#streamWindow += bytes;
-    this.#continue();
+  /** The stream's own window grew. */
+  grant(bytes: number): void {
+    this.#window += bytes;
+    this.continue();
   }
 
-  /** The peer's SETTINGS; what they do not name stays. */
-  configure({ initialWindow, maxFrameBytes }: PeerSettings): void {
-    if (initialWindow !== undefined) {
-      this.#streamWindow += initialWindow - this.#initialWindow;
-      this.#initialWindow = initialWindow;
-    }
-    if (maxFrameBytes !== undefined) this.#maxFrameBytes = maxFrameBytes;
-    this.#continue();
-  }
-
-  #continue(): void {
+  /** A window grew, or the socket takes more. */
+  continue(): void {
     this.#flush();
     if (!this.#full || this.#queue.length > 0 || this.#socket.writableNeedDrain) return;
     this.#full = false;
@@ -65,12 +49,12 @@ export class Http2Sender {
     this.#socket.cork();
     while (this.#queue.length > 0) {
       const bytes = this.#queue[0] as Buffer;
-      const window = Math.min(this.#connectionWindow, this.#streamWindow, this.#maxFrameBytes);
+      const window = Math.min(this.#windows.bytes, this.#window, this.#windows.maxFrameBytes);
       const length = Math.min(window, bytes.length - this.#sent);
       if (length <= 0) break;
       this.#write(bytes.subarray(this.#sent, this.#sent + length));
-      this.#connectionWindow -= length;
-      this.#streamWindow -= length;
+      this.#windows.bytes -= length;
+      this.#window -= length;
       this.#sent += length;
       if (this.#sent < bytes.length) continue;
       this.#queue.shift();
@@ -82,7 +66,7 @@ export class Http2Sender {
   #write(part: Buffer): void {
     const small = part.length <= 1024;
     const out = Buffer.allocUnsafe(FRAME_HEADER_BYTES + (small ? part.length : 0));
-    writeHeader(out, part.length, FrameType.DATA, 0, STREAM_ID);
+    writeHeader(out, part.length, FrameType.DATA, 0, this.#streamId);
     // Small ones are copied: one buffer is a plain write, two are a gathered one.
     if (small) part.copy(out, FRAME_HEADER_BYTES);
     this.#socket.write(out);

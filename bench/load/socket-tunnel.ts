@@ -1,11 +1,17 @@
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { connect as connectTls, type SecureContext } from 'node:tls';
 import { READ_BUFFER } from './read-buffer.ts';
 import type { Tunnel, TunnelHandler } from './tunnel.ts';
 
 const HEAD_END = '\r\n\r\n';
 const MAX_HEAD_BYTES = 16 * 1024;
 
-/** A plain socket: to the destination itself, or through a CONNECT as kube-apiserver writes it. */
+/** Where a socket leads. With a context it speaks TLS and shows the context's certificate. */
+export type SocketTarget =
+  | { readonly path: string }
+  | { readonly host: string; readonly port: number; readonly secureContext?: SecureContext };
+
+/** A plain or TLS socket: to the destination itself, or through a CONNECT as kube-apiserver writes it. */
 export class SocketTunnel implements Tunnel {
   readonly #socket: Socket;
   readonly #handler: TunnelHandler;
@@ -16,11 +22,7 @@ export class SocketTunnel implements Tunnel {
   #fault: string | undefined;
 
   /** @param target what to send in a CONNECT; none means that the socket leads to the destination */
-  constructor(
-    where: { path: string } | { host: string; port: number },
-    target: string | undefined,
-    handler: TunnelHandler,
-  ) {
+  constructor(where: SocketTarget, target: string | undefined, handler: TunnelHandler) {
     this.#handler = handler;
     const onread = {
       buffer: READ_BUFFER,
@@ -29,7 +31,11 @@ export class SocketTunnel implements Tunnel {
         return !this.#paused;
       },
     };
-    this.#socket = connect({ ...where, noDelay: true, onread } as unknown as TcpNetConnectOpts);
+    const options = { ...where, noDelay: true, onread };
+    const secure = 'secureContext' in where && where.secureContext !== undefined;
+    this.#socket = secure
+      ? connectTls({ ...options, servername: 'localhost' } as object)
+      : connect(options as unknown as TcpNetConnectOpts);
     if (target === undefined) {
       this.#socket.once('connect', () => this.#open());
     } else {

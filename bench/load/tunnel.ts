@@ -1,5 +1,8 @@
-import { type Address, DESTINATION_HOSTS, type Entry } from '../messages.ts';
+import { readFileSync } from 'node:fs';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { type Address, type ClientTlsFiles, DESTINATION_HOSTS, type Entry } from '../messages.ts';
 import { GrpcTunnel } from './grpc-tunnel.ts';
+import { Http2Connection } from './http2-connection.ts';
 import { SocketTunnel } from './socket-tunnel.ts';
 
 /** What the load generator learns of one tunnel. */
@@ -37,12 +40,54 @@ export function openTunnel(entry: Entry, port: number, handler: TunnelHandler): 
 
 /** Opens a tunnel to one address. */
 export function openTunnelTo(entry: Entry, { host, port }: Address, handler: TunnelHandler): Tunnel {
+  const target = `${host}:${port}`;
   switch (entry.kind) {
-    case 'direct':
-      return new SocketTunnel({ host, port }, undefined, handler);
+    case 'direct': {
+      const relay = entry.through?.[port];
+      const where = relay === undefined ? { host, port } : { host: '127.0.0.1', port: relay };
+      return new SocketTunnel(where, undefined, handler);
+    }
     case 'connect':
-      return new SocketTunnel({ path: entry.socketPath }, `${host}:${port}`, handler);
+      return new SocketTunnel({ path: entry.socketPath }, target, handler);
+    case 'connect-mtls': {
+      const secureContext = clientContext(entry.tls);
+      return new SocketTunnel({ host: '127.0.0.1', port: entry.port, secureContext }, target, handler);
+    }
     case 'grpc':
-      return new GrpcTunnel(entry.socketPath, `${host}:${port}`, handler);
+      return new GrpcTunnel(entry.socketPath, target, handler);
+    case 'grpc-shared':
+      return new GrpcTunnel(sharedConnection(entry.socketPath), target, handler);
   }
+}
+
+const shared = new Map<string, Http2Connection>();
+
+/** The one connection to a socket; made anew when the last one ended. */
+function sharedConnection(path: string): Http2Connection {
+  const known = shared.get(path);
+  if (known !== undefined) return known;
+  const made = new Http2Connection({ path }, () => {
+    if (shared.get(path) === made) shared.delete(path);
+  });
+  shared.set(path, made);
+  return made;
+}
+
+/** Says good-bye on connections that were shared: with its tunnels all of a workload ends. */
+export function leaveSharedConnections(): void {
+  for (const connection of shared.values()) connection.leave();
+  shared.clear();
+}
+
+const contexts = new Map<string, SecureContext>();
+
+/** Read once: kube-apiserver does not read its files for each connection either. */
+function clientContext({ caFile, certFile, keyFile }: ClientTlsFiles): SecureContext {
+  let context = contexts.get(certFile);
+  if (context === undefined) {
+    const [ca, cert, key] = [caFile, certFile, keyFile].map((file) => readFileSync(file));
+    context = createSecureContext({ ca, cert, key });
+    contexts.set(certFile, context);
+  }
+  return context;
 }

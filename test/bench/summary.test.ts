@@ -7,10 +7,17 @@ import type { Row } from '../../bench/rows.ts';
 import { median, summarize } from '../../bench/summary.ts';
 import { formatTable } from '../../bench/table.ts';
 
-const ROW: Row = { name: 'grpc echo x1', traffic: 'echo', frontend: 'grpc', tunnels: 1 };
+const ROW: Row = { name: 'grpc echo x1', traffic: 'echo', frontend: 'grpc', tunnels: 1, linkMs: 0 };
 
 function sample(rate: number): Sample {
-  const cpu = { serverCpuUs: rate / 10, agentCpuUs: 1, loadBusy: 0.5, destinationBusy: 0.25, othersBusy: 0 };
+  const cpu = {
+    serverCpuUs: rate / 10,
+    agentCpuUs: 1,
+    loadBusy: 0.5,
+    destinationBusy: 0.25,
+    relayBusy: 0,
+    othersBusy: 0,
+  };
   const memory = { serverPeakRssBytes: 1e6, agentPeakRssBytes: 2e6 };
   return { rate, ...cpu, ...memory, p50Us: 10, p99Us: 20, maxUs: 30 };
 }
