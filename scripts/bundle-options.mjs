@@ -1,34 +1,74 @@
 import { readFileSync } from 'node:fs';
 
-/** How esbuild makes dist/; a test looks into the same bundle. */
-export function bundleOptions() {
+/** Both bundles: how sources become code. */
+function commonOptions() {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   return {
-    entryPoints: { main: 'src/main.ts' },
     outdir: 'dist',
     bundle: true,
-    splitting: true,
-    format: 'esm',
     platform: 'node',
     target: 'node20',
+    // Names stay: they are in stack traces.
+    minifyWhitespace: true,
+    minifySyntax: true,
     sourcemap: 'linked',
     sourcesContent: false,
-    chunkNames: 'chunks/[name]-[hash]',
     // DEV would make Ink look for React's development tools.
     define: {
       'process.env.NODE_ENV': '"production"',
       'process.env.DEV': '""',
       KONNECTIVITY_TS_VERSION: JSON.stringify(version),
     },
-    // CommonJS dependencies call require() for Node's own modules; ESM output has none unless given one.
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
     // node-fetch (of the Kubernetes client) and Ink take them if they are there: nothing is to be loaded from outside.
     alias: {
       encoding: './scripts/absent-package.cjs',
       'react-devtools-core': './scripts/absent-package.cjs',
+      'string-width': './scripts/lazy-string-width.cjs',
     },
+    plugins: [withoutSubprocesses],
     logLevel: 'warning',
+  };
+}
+
+/** Commander can start other programs as its commands; ours are none, and Node's module for it takes 10 ms to load. */
+const withoutSubprocesses = {
+  name: 'without-subprocesses',
+  setup(build) {
+    build.onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
+      /[\\/]commander[\\/]/.test(importer)
+        ? build.resolve('./scripts/absent-package.cjs', {
+            kind: 'import-statement',
+            resolveDir: process.cwd(),
+          })
+        : undefined,
+    );
+  },
+};
+
+/** How esbuild makes dist/main.js, with all commands; a test looks into the same bundle. */
+export function bundleOptions() {
+  return {
+    ...commonOptions(),
+    entryPoints: { main: 'src/main.ts' },
+    splitting: true,
+    format: 'esm',
+    chunkNames: 'chunks/[name]-[hash]',
+    // CommonJS dependencies call require() for Node's own modules; ESM output has none unless given one.
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+  };
+}
+
+/** How esbuild makes dist/operator.cjs, from which bin/ starts the commands that ask once and end. */
+export function operatorBundleOptions() {
+  const options = commonOptions();
+  return {
+    ...options,
+    entryPoints: { operator: 'src/main.ts' },
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    // For these bin/ takes the other bundle.
+    external: ['serve', 'agent', 'top', 'dial', 'demo'].map((command) => `./src/commands/${command}.ts`),
   };
 }

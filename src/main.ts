@@ -74,13 +74,17 @@ function argumentsAfter(command: string): string[] {
   return process.argv.slice(process.argv.indexOf(command, 2) + 1);
 }
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof Fault) {
-    for (const line of error.line.split('\n')) process.stderr.write(`konnectivity-ts: ${line}\n`);
-    process.exitCode = 1;
-  } else if (error instanceof Error && 'exitCode' in error) {
-    process.exitCode = error.exitCode === 0 ? 0 : 2;
-  } else throw error;
+async function run(): Promise<void> {
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (error instanceof Fault) {
+      for (const line of error.line.split('\n')) process.stderr.write(`konnectivity-ts: ${line}\n`);
+      process.exitCode = 1;
+    } else if (error instanceof Error && 'exitCode' in error) {
+      process.exitCode = error.exitCode === 0 ? 0 : 2;
+    } else throw error;
+  }
 }
+
+void run();

@@ -11,19 +11,31 @@ const CELL_LIMIT = 200;
 export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows.map((row) => row.map((cell) => oneLine(cell, CELL_LIMIT)))];
   const widths = columnWidths(head.length, lines);
-  return lines.map((line) => `${tableLine(line, widths)}\n`).join('');
+  return lines.map((line) => `${joined(line, widths)}\n`).join('');
 }
 
 export function columnWidths(columns: number, lines: readonly (readonly string[])[]): number[] {
-  return Array.from({ length: columns }, (_, column) =>
-    Math.max(...lines.map((line) => stringWidth(line[column] ?? ''))),
-  );
+  const widths = new Array<number>(columns).fill(0);
+  for (const line of lines) {
+    for (let column = 0; column < columns; column++) {
+      const width = stringWidth(line[column] ?? '');
+      if (width > (widths[column] as number)) widths[column] = width;
+    }
+  }
+  return widths;
 }
 
 /** One line of a table of which the widths are given; a wider cell pushes the rest to the right. */
 export function tableLine(cells: readonly string[], widths: readonly number[]): string {
+  return joined(
+    cells.map((cell) => oneLine(cell, CELL_LIMIT)),
+    widths,
+  );
+}
+
+function joined(cells: readonly string[], widths: readonly number[]): string {
   return cells
-    .map((cell, column) => padded(oneLine(cell, CELL_LIMIT), widths[column] ?? 0))
+    .map((cell, column) => padded(cell, widths[column] ?? 0))
     .join('  ')
     .trimEnd();
 }

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(directory: string, ...args: string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [join(directory, 'bin/konnectivity-ts.js'), ...args],
+      (error, stdout, stderr) =>
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
+    );
+  });
+}
+
+describe('the bundle of the commands that ask once', () => {
+  let directory: string;
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), 'operator-bundle-'));
+    cpSync('bin', join(directory, 'bin'), { recursive: true });
+    cpSync('dist', join(directory, 'dist'), { recursive: true });
+    cpSync('package.json', join(directory, 'package.json'));
+  });
+  after(() => rmSync(directory, { recursive: true }));
+
+  const refusal: Ended = {
+    code: 5,
+    stdout: '',
+    stderr:
+      'konnectivity-ts: the admin service cannot be reached: unix:///no/such.sock does not exist; check the path, and that the server runs\n',
+  };
+
+  test('starts all commands under Look and Act but top', async () => {
+    const { stdout } = await run(directory, '--help');
+    const groups = /Look:\n([\s\S]*?)\n\nAct:\n([\s\S]*?)\n\nTry:/.exec(stdout);
+    const names = [...`\n${groups?.[1]}\n${groups?.[2]}`.matchAll(/\n {2}(\w+)/g)].map((line) => line[1]);
+    assert.ok(names.includes('agents') && names.includes('close'), stdout);
+    const listed = /var quick = \[(.*)\]/.exec(readFileSync('bin/konnectivity-ts.js', 'utf8'))?.[1];
+    assert.deepEqual(
+      listed?.split(', ').map((name) => name.replaceAll("'", '')),
+      names.filter((name) => name !== 'top'),
+    );
+  });
+
+  test('works with the code cache that the build left', async () => {
+    assert.deepEqual(await run(directory, 'agents', '--admin', 'unix:///no/such.sock'), refusal);
+  });
+
+  test('works with a code cache that V8 refuses', async () => {
+    const path = join(directory, 'dist/operator.cjs.cache');
+    const spoiled = readFileSync(path).fill(7, 0, 64);
+    writeFileSync(path, spoiled);
+    assert.deepEqual(await run(directory, 'agents', '--admin', 'unix:///no/such.sock'), refusal);
+  });
+
+  test('works without a code cache', async () => {
+    rmSync(join(directory, 'dist/operator.cjs.cache'));
+    assert.deepEqual(await run(directory, 'agents', '--admin', 'unix:///no/such.sock'), refusal);
+  });
+
+  test('that is missing is refused with what to do', async () => {
+    rmSync(join(directory, 'dist'), { recursive: true });
+    const missing = 'konnectivity-ts: dist/ is missing; run "npm ci" or "npm run build" in the checkout\n';
+    for (const command of ['agents', 'serve']) {
+      assert.deepEqual(await run(directory, command), { code: 1, stdout: '', stderr: missing });
+    }
+  });
+});
