@@ -4,8 +4,9 @@ import { ASCII, badgeOf, glyphsFor, UNICODE } from '../../src/tui/badge.ts';
 import { columnsFor } from '../../src/tui/layout/agent-columns.ts';
 import { lineWidth } from '../../src/tui/layout/clip.ts';
 import { frame } from '../../src/tui/layout/frame.ts';
-import { plainText } from '../../src/tui/layout/span.ts';
+import { plainText, span } from '../../src/tui/layout/span.ts';
 import { sparkline } from '../../src/tui/layout/sparkline.ts';
+import { adminAgent } from '../peers/admin-agent.ts';
 import { mixedFleet, screenOf, typed } from './fleet.ts';
 
 describe('columns by width', () => {
@@ -46,10 +47,25 @@ describe('columns by width', () => {
     }
   });
 
-  it('long IDs get room before numbers do', () => {
-    const width = columnsFor(120, 40).find(({ name }) => name === 'agent')?.width ?? 0;
-    assert.ok(width >= 22);
-    assert.ok(!names(120, 40).includes('rtt'));
+  it('are the same ones however long IDs are, which get the room that is left and some of LEFT', () => {
+    const widthOfAgent = (columns: number, idWidth: number): number =>
+      columnsFor(columns, idWidth).find(({ name }) => name === 'agent')?.width ?? 0;
+    for (let width = 40; width <= 300; width++) assert.equal(names(width, 60), names(width));
+    assert.equal(widthOfAgent(120, 14), 14);
+    assert.equal(widthOfAgent(120, 60), 18);
+    assert.ok(widthOfAgent(150, 40) >= 40);
+  });
+
+  it('longer IDs lose their middle, wide letters whole, and the round trip stays at 120', () => {
+    const ids = ['ip-10-0-1-18.eu-west-1.compute.internal', '日本のとても長いノードの名前', 'n'.repeat(200)];
+    const agents = ids.map((id) => adminAgent(id, { roundTripSeconds: 0.005 }));
+    const lines = frame(screenOf(agents, { columns: 120, rows: 24 })).map(plainText);
+    for (const [i, shown] of ['ip-10-0-1…internal', 'n'.repeat(9), '日本のと…ドの名前'].entries()) {
+      const row = lines[3 + i] ?? '';
+      assert.ok(row.includes(shown), row);
+      assert.match(row, / 5\.0ms$/);
+      assert.equal(lineWidth({ spans: [span(row)] }), 120);
+    }
   });
 });
 

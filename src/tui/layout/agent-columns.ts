@@ -46,39 +46,38 @@ const COLUMNS: readonly (Column & { readonly drop: number })[] = [
 const MARGIN = 3;
 /** Below it, badges are short. */
 const NARROW = 70;
-/** Columns give way to IDs up to that width. */
-const WIDE_AGENT = 22;
 const MOST_AGENT = 44;
 const MOST_SERVES = 30;
 
 /**
- * The columns that fit, by the width and the longest ID alone, so that what rows hold does not move them. What is left
- * widens agent and serves.
+ * The columns that fit, by the width alone. The longest ID (in cells) decides how wide they are, so that what rows hold
+ * does not move them: long ones get the room that is left first, and a part of LEFT, but no number gives way to them.
  */
 export function columnsFor(columns: number, idWidth: number): readonly Column[] {
   const narrow = columns < NARROW;
-  let kept = COLUMNS.map((column) => {
-    if (narrow) return { ...column, ...NARROWER[column.name] };
-    return column.name === 'agent'
-      ? { ...column, width: Math.max(column.width, Math.min(idWidth, WIDE_AGENT)) }
-      : column;
-  });
+  let kept: readonly (typeof COLUMNS)[number][] = COLUMNS.map((column) =>
+    narrow ? { ...column, ...NARROWER[column.name] } : column,
+  );
   const total = (): number => kept.reduce((sum, { width }) => sum + width + 1, -1) + MARGIN;
   for (let drop = 1; drop <= COLUMNS.length && total() > columns; drop++) {
     kept = kept.filter((column) => column.drop !== drop);
   }
+  const agent = kept.find(({ name }) => name === 'agent')?.width ?? 0;
+  if (!narrow && idWidth > agent + columns - total()) {
+    kept = kept.map((column) => (column.name === 'left' ? { ...column, ...NARROWER.left } : column));
+  }
   let spare = columns - total();
-  return kept.map((column) => {
-    if (spare <= 0) return column;
-    if (column.name !== 'agent' && column.name !== 'serves') return column;
-    const most = column.name === 'agent' ? MOST_AGENT : MOST_SERVES;
-    const more = Math.min(
-      most - column.width,
-      column.name === 'agent' && has(kept, 'serves') ? spare >> 1 : spare,
-    );
-    spare -= more;
-    return { ...column, width: column.width + more };
-  });
+  const widen = (name: Name, by: number): void => {
+    kept = kept.map((column) => (column.name === name ? { ...column, width: column.width + by } : column));
+    spare -= by;
+  };
+  const forIds = Math.min(spare, Math.max(0, Math.min(idWidth, MOST_AGENT) - agent));
+  widen('agent', forIds);
+  const serves = kept.find(({ name }) => name === 'serves');
+  const more = Math.min(MOST_AGENT - agent - forIds, serves === undefined ? spare : spare >> 1);
+  widen('agent', more);
+  if (serves !== undefined) widen('serves', Math.min(MOST_SERVES - serves.width, spare));
+  return kept;
 }
 
 const NARROWER: Readonly<Partial<Record<Name, Partial<Column>>>> = {
@@ -170,8 +169,4 @@ function servesText({ identifiers }: Agent): string {
         ? `host=${first.value}`
         : first.value;
   return more.length === 0 ? safeText(text) : `${safeText(text)} +${more.length}`;
-}
-
-function has(columns: readonly Column[], name: Name): boolean {
-  return columns.some((column) => column.name === name);
 }

@@ -1,3 +1,4 @@
+import { safeText, widthOf } from '../text/safe-text.ts';
 import { agentFilter } from './filter-agents.ts';
 import { SORTS, sortIds, steadyKeys } from './sort-agents.ts';
 import type { AgentTable, TopState } from './top-state.ts';
@@ -24,7 +25,7 @@ export function arrange(state: TopState): TopState {
   let idWidth = 0;
   for (const agent of agents.values()) {
     const { id, state: word } = agent;
-    idWidth = Math.max(idWidth, id.length + (agent.kind === 'go' ? 3 : 0));
+    idWidth = Math.max(idWidth, widthOf(safeText(id)) + (agent.kind === 'go' ? 3 : 0));
     if (table.drainingOnly && word !== 'draining' && word !== 'drained') continue;
     if (matches(agent)) ids.push(id);
   }

@@ -76,7 +76,7 @@ export interface AgentTable {
   readonly keys: SortKeys;
   /** The first visible row. */
   readonly top: number;
-  /** Characters of the longest ID, a Go agent's mark counted. */
+  /** Cells of the longest ID, a Go agent's mark counted. */
   readonly idWidth: number;
 }
 
