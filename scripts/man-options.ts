@@ -12,6 +12,7 @@ import { agentFlags } from '../src/commands/flags/agent-flags.ts';
 import { defaultText, type FlagTable, isEmptyDefault } from '../src/commands/flags/flag-definition.ts';
 import { serveFlags } from '../src/commands/flags/serve-flags.ts';
 import { defineSelect } from '../src/commands/select-command.ts';
+import { defineTop } from '../src/commands/top-command.ts';
 import { defineTunnels } from '../src/commands/tunnels-command.ts';
 import { defineUndrain } from '../src/commands/undrain-command.ts';
 import { defineWhy } from '../src/commands/why-command.ts';
@@ -25,6 +26,7 @@ const definitions = {
   drains: defineDrains,
   events: defineEvents,
   select: defineSelect,
+  top: defineTop,
   tunnels: defineTunnels,
   undrain: defineUndrain,
   why: defineWhy,

@@ -8,7 +8,8 @@ Keys: ? lists them all. Nothing is changed without a dialog, in which no letter 
 a terminal (a pipe, TERM=dumb), with --once or -o json: one picture as text, and the end.
 
 Exit codes: 0 left; 1 failed; 2 usage; 3 no server, or several, on this machine; 5 no server can
-be reached, or none allows it; 7 one picture, but not all servers answered; 130 ended by a signal.
+be reached, or none allows it; 7 one picture, but not all servers answered; 129 the terminal hung
+up; 130 ended by a signal.
 
 Examples:
   konnectivity-ts top
