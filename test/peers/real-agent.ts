@@ -30,16 +30,19 @@ export interface RealAgent {
   stop(): Promise<void>;
 }
 
-/** Starts an agent and resolves when the server has it ready. It resolves names by the hosts file alone. */
+/**
+ * Starts an agent and resolves when the server has it ready. It resolves names by the hosts file alone.
+ * @param server undefined where `via` leads to processes
+ */
 export async function startRealAgent(
-  server: TestServer,
+  server: TestServer | undefined,
   agentId: string,
   options: RealAgentOptions = {},
 ): Promise<RealAgent> {
   const { identifiers = '', publicStreams = false, bounds = defaultBufferBounds } = options;
   const times = { ...defaultAgentTimes, ...options.times };
   const tls = loadClientTls({
-    caFile: options.via?.caFile ?? server.caFile,
+    caFile: options.via?.caFile ?? server?.caFile ?? '',
     labels: { cert: 'cert', key: 'key', ca: 'ca' },
   });
   const resolver = createResolver({ servers: ['127.0.0.1:9'] });
@@ -63,7 +66,7 @@ export async function startRealAgent(
         connectServer(
           {
             host: '127.0.0.1',
-            port: options.via?.port ?? server.server.agentPort,
+            port: options.via?.port ?? server?.server.agentPort ?? 0,
             credentials: () => channelCredentials(tls),
             agentId,
             identifiers,
@@ -84,6 +87,7 @@ export async function startRealAgent(
   const stop = new AbortController();
   const ended = agent.run(stop.signal).finally(() => resolver.close());
   const isReady = (): boolean => {
+    if (server === undefined) return true;
     const mine = [...server.server.backends.all()].find((backend) => backend.agentId === agentId);
     return mine !== undefined && server.server.backends.registry.stateOf(mine)?.announced === true;
   };

@@ -73,7 +73,8 @@ function names(state: TopState, ids: readonly string[]): Line[] {
 function previewLines(state: TopState, { ids, preview }: DrainDialog): Line[] {
   const lines = [...absent(state, ids), line(span(finishing(state, ids)))];
   if (preview.kind === 'asking') return [...lines, line(span('asking the servers who takes over', 'quiet'))];
-  if (preview.kind === 'failed') return [...lines, ...said(state, preview.reason, 'bad')];
+  if (preview.kind === 'failed')
+    return [...lines, ...said(state, preview.reason, 'bad'), ...withoutTheLost(state)];
   const { results } = preview.value;
   const takeovers = [...new Set(results.flatMap(({ takeover }) => takeover))];
   for (const [i, text] of takeovers.slice(0, TAKEOVERS).entries()) {
@@ -111,6 +112,14 @@ function refusal(state: TopState, { preview }: DrainDialog): Line[] {
 function said({ columns }: TopState, text: string, tone: Tone): Line[] {
   const width = Math.min(columns - 4, MOST_CELLS);
   return wrapText(safeText(text), width, '  ').map((part) => line(span(part, tone)));
+}
+
+/** A change is for all servers or for none; where one does not answer, how to go on without it. */
+function withoutTheLost(state: TopState): Line[] {
+  const { servers, scope } = state;
+  const live = servers.filter(({ link }) => link.kind === 'live').length;
+  if (scope !== 'all' || live === 0 || live === servers.length) return [];
+  return said(state, 'To change it at one server alone: esc, then [ ] to that server.', 'plain');
 }
 
 /** `3 tunnels finish here, oldest 41m to 10.0.1.18:10250`, as far as the list knows. */
@@ -215,7 +224,7 @@ function undrainLines(state: TopState, dialog: UndrainDialog): DialogLines {
     preview.kind === 'asking'
       ? [line(span('asking the servers', 'quiet'))]
       : preview.kind === 'failed'
-        ? said(state, preview.reason, 'bad')
+        ? [...said(state, preview.reason, 'bad'), ...withoutTheLost(state)]
         : [...new Set(preview.value.flatMap(({ notes }) => notes))].map((text) =>
             line(span(safeText(text), 'busy')),
           );

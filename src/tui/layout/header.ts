@@ -44,7 +44,7 @@ function whoPieces(state: TopState): Piece[] {
       scope === 'all' ? `${live.length}/${shown.length} servers` : `server ${scope + 1}/${servers.length}`;
     pieces.push({
       priority: 1,
-      spans: [span(partial ? `${text} (partial)` : text, partial ? 'bad' : 'plain')],
+      spans: [span(partial && live.length > 0 ? `${text} (partial)` : text, partial ? 'bad' : 'plain')],
     });
   }
   if (info !== undefined) pieces.push({ priority: 5, spans: [span(info.strategies.join(','), 'quiet')] });

@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { freePort } from '../../src/commands/demo/free-port.ts';
+import { Inbox } from './inbox.ts';
+import type { Pair } from './pki.ts';
+
+export interface ServerPlace {
+  /** For its sockets. */
+  readonly directory: string;
+  readonly leaf: Pair;
+  readonly serverCount: number;
+}
+
+/** `konnectivity-ts serve` as a process, which can be killed and started again at its ports and paths. */
+export class ServerProcess {
+  readonly id: string;
+  readonly agentPort: number;
+  readonly connectPath: string;
+  /** For --admin. */
+  readonly adminAddress: string;
+  readonly #args: readonly string[];
+  #child: ChildProcess | undefined;
+
+  private constructor(id: string, { directory, leaf, serverCount }: ServerPlace, ports: readonly number[]) {
+    this.id = id;
+    this.agentPort = ports[0] as number;
+    this.connectPath = join(directory, `${id}.sock`);
+    const adminPath = join(directory, `${id}-admin.sock`);
+    this.adminAddress = `unix://${adminPath}`;
+    this.#args = [
+      'serve',
+      `--server-id=${id}`,
+      `--server-count=${serverCount}`,
+      '--proxy-strategies=destHost,default',
+      '--mode=http-connect',
+      `--uds-name=${this.connectPath}`,
+      '--delete-existing-uds-file',
+      '--server-port=0',
+      `--cluster-cert=${leaf.certFile}`,
+      `--cluster-key=${leaf.keyFile}`,
+      '--agent-bind-address=127.0.0.1',
+      `--agent-port=${ports[0]}`,
+      '--health-bind-address=127.0.0.1',
+      `--health-port=${ports[1]}`,
+      `--admin-port=${ports[2]}`,
+      `--admin-socket=${adminPath}`,
+    ];
+  }
+
+  /** Resolves when it listens; on other ports when something took one of them meanwhile. */
+  static async start(id: string, place: ServerPlace): Promise<ServerProcess> {
+    for (let tries = 1; ; tries++) {
+      const server = new ServerProcess(id, place, [await freePort(), await freePort(), await freePort()]);
+      try {
+        await server.again();
+        return server;
+      } catch (error) {
+        if (tries === 5 || !/in use/.test(String(error))) throw error;
+      }
+    }
+  }
+
+  /** Starts it anew. Rejects when it ends instead. */
+  async again(): Promise<void> {
+    const lines = new Inbox<string>();
+    const child = spawn(process.execPath, ['bin/konnectivity-ts.js', ...this.#args], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#child = child;
+    createInterface(child.stderr).on('line', (line) => lines.push(line));
+    const ended = once(child, 'close').then(() => {
+      throw new Error(`${this.id} ended before it listened: ${lines.all.join('\n')}`);
+    });
+    await Promise.race([lines.next((line) => line.includes('"Listening"')), ended]);
+    ended.catch(() => {});
+  }
+
+  /** SIGKILL: nothing is closed or removed by it. Resolves when it is gone. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+}
