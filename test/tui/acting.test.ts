@@ -250,6 +250,50 @@ describe('changing something', () => {
     assert.equal(after.table.selected, 'node-c-9a10');
   });
 
+  it('is asked about with the oldest tunnel and where it leads, and with who takes over', () => {
+    const open = typed(screenOf(), 'jjjd');
+    assert.ok(open.dialog?.kind === 'drain' && open.dialog.preview.kind === 'asking');
+    const { request } = open.dialog.preview;
+    const since = open.agents.get('node-b-2231')?.oldestTunnelSince ?? new Date(0);
+    const takeover = ['default -> 41 ready', 'host db-x -> default only'];
+    const result = {
+      agentId: 'node-b-2231',
+      change: 'placed' as const,
+      order: adminOrder('node-b-2231'),
+      agent: adminAgent('node-b-2231'),
+      takeover,
+      notes: [],
+    };
+    const known = (at: Date): string => {
+      const value = {
+        results: [result],
+        guard: undefined,
+        oldest: { destination: '10.0.1.18:10250', since: at },
+      };
+      return text(reduce(open, { type: 'drain-preview', request, outcome: { ok: true, value } }));
+    };
+    assert.match(known(since), /│ 3 tunnels finish there, the oldest 41m to 10\.0\.1\.18:10250 /);
+    assert.match(known(since), /│ New dials: default -> 41 ready .*\n.*│ {12}host db-x -> default only /);
+    // Another one by now.
+    assert.match(known(new Date(0)), /│ 3 tunnels finish there, the oldest 41m /);
+  });
+
+  it('says how to go on without a server that does not answer, where others do', () => {
+    const open = typed(screenOf(), 'd');
+    assert.ok(open.dialog?.kind === 'drain' && open.dialog.preview.kind === 'asking');
+    const { request } = open.dialog.preview;
+    const [one] = open.servers;
+    assert.ok(one);
+    const link = { kind: 'lost' as const, sinceMs: open.nowMs, reason: 'gone', retryAtMs: undefined };
+    const failed = (servers: TopState['servers']): string => {
+      const state = reduce(open, { type: 'fleet', nowMs: open.nowMs, servers, everything: open.everything });
+      const outcome = { ok: false as const, reason: 'nothing was changed: cp-2: gone' };
+      return text(reduce(state, { type: 'drain-preview', request, outcome }));
+    };
+    assert.match(failed([one, { ...one, link }]), /esc, then \[ \] to that server/);
+    assert.doesNotMatch(failed([{ ...one, link }]), /esc, then \[ \]/);
+  });
+
   it('a refusal at the end stays readable', () => {
     const applying = typed(previewed(typed(screenOf(), 'jjjd')), '<tab><enter>');
     const outcome = { ok: false as const, reason: 'host 10.0.1.18 would be left with draining agents alone' };

@@ -6,8 +6,9 @@ import { lineWidth } from '../../src/tui/layout/clip.ts';
 import { frame } from '../../src/tui/layout/frame.ts';
 import { plainText, span } from '../../src/tui/layout/span.ts';
 import { sparkline } from '../../src/tui/layout/sparkline.ts';
+import { reduce } from '../../src/tui/state/reduce.ts';
 import { adminAgent } from '../peers/admin-agent.ts';
-import { mixedFleet, screenOf, typed } from './fleet.ts';
+import { mixedFleet, screenOf, tunnel, typed } from './fleet.ts';
 
 describe('columns by width', () => {
   const names = (columns: number, idWidth = 14): string =>
@@ -89,13 +90,11 @@ describe('every view at every size', () => {
     [39, 24],
     [80, 7],
   ] as const) {
-    it(`is one line at ${columns}x${rows}, with the counts`, () => {
+    it(`says at ${columns}x${rows} that it is too small, with the counts and how to leave`, () => {
       const lines = frame(screenOf(mixedFleet(), { columns, rows })).map(plainText);
-      assert.match(lines[0] ?? '', /^3 ready 2 draining 1 drained/);
-      assert.deepEqual(
-        lines.slice(1).filter((line) => line !== ''),
-        [],
-      );
+      const text = '3 ready 2 draining 1 drained; too small, 40x8 at least; Ctrl-C quits';
+      assert.equal(lines.join(' ').trim(), text);
+      assert.equal(lines.length, rows);
     });
   }
 
@@ -105,6 +104,26 @@ describe('every view at every size', () => {
       assert.match(lines[22] ?? '', /^ node-d-01ff: past its deadline/);
     }
   });
+});
+
+describe('the tunnels of an agent', () => {
+  for (const columns of [60, 72, 90, 100, 120]) {
+    it(`have every column whole at ${columns}`, () => {
+      const open = typed(screenOf(mixedFleet(), { columns, rows: 12 }), 'A');
+      const value = { tunnels: [tunnel('t1', { bufferedBytes: 1_000_000, pausedSeconds: 12 })], total: 1 };
+      const state = reduce(open, {
+        type: 'tunnels',
+        agent: undefined,
+        sort: 'age',
+        outcome: { ok: true, value },
+      });
+      const [head = '', row = ''] = frame(state).map(plainText).slice(3);
+      assert.equal(row.length, head.length);
+      assert.doesNotMatch(head, /…/);
+      assert.match(row, columns >= 100 ? /1\.0 kB +2\.0 MB$/ : /paused/);
+      assert.match(frame(state).map(plainText).at(-2) ?? '', /^ t1: paused for 12s, /);
+    });
+  }
 });
 
 describe('badges', () => {

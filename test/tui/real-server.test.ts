@@ -88,7 +88,7 @@ describe('top with a real server and real agents', () => {
     await select('node-b');
     await top.press('d');
     const asked = await top.shows(/Drain node-b[\s\S]*New dials: [\s\S]*\[ Cancel \]/);
-    assert.match(asked, /1 tunnel finishes there/);
+    assert.match(asked, /1 tunnel finishes there, the oldest \d+s to node-b\.localhost:\d+/);
     // Cancel, then the reason.
     await top.press('<tab><tab>kernel patch<tab><tab><tab><tab><tab><enter>');
     await top.shows(/node-b is draining .*: 1 tunnel left/);

@@ -20,6 +20,9 @@ import { EMPTY_LINE, type Line, line, type Span, span, type Tone } from './span.
 const NAMED = 5;
 const TAKEOVERS = 8;
 const FIELD = 24;
+/** An agent and a server may say a little differently when a tunnel began. */
+const SAME_TUNNEL_MS = 2_000;
+const NEW_DIALS = 'New dials: ';
 /** Longer lines are broken. */
 const MOST_CELLS = 76;
 
@@ -71,17 +74,21 @@ function names(state: TopState, ids: readonly string[]): Line[] {
 }
 
 function previewLines(state: TopState, { ids, preview }: DrainDialog): Line[] {
-  const lines = [...absent(state, ids), line(span(finishing(state, ids)))];
+  const lines = [...absent(state, ids), ...said(state, finishing(state, ids, preview), 'plain')];
   if (preview.kind === 'asking') return [...lines, line(span('asking the servers who takes over', 'quiet'))];
   if (preview.kind === 'failed')
     return [...lines, ...said(state, preview.reason, 'bad'), ...withoutTheLost(state)];
   const { results } = preview.value;
   const takeovers = [...new Set(results.flatMap(({ takeover }) => takeover))];
   for (const [i, text] of takeovers.slice(0, TAKEOVERS).entries()) {
-    lines.push(...said(state, `${i === 0 ? 'New dials: ' : '           '}${text}`, 'plain'));
+    lines.push(...said(state, text, 'plain', i === 0 ? NEW_DIALS : ' '.repeat(NEW_DIALS.length)));
   }
   if (takeovers.length > TAKEOVERS) {
-    lines.push(line(span(`           and ${takeovers.length - TAKEOVERS} more destinations`, 'quiet')));
+    lines.push(
+      line(
+        span(`${' '.repeat(NEW_DIALS.length)}and ${takeovers.length - TAKEOVERS} more destinations`, 'quiet'),
+      ),
+    );
   }
   const notes = [...new Set(results.flatMap((result) => result.notes))];
   for (const text of notes) lines.push(...said(state, text, 'busy'));
@@ -109,9 +116,11 @@ function refusal(state: TopState, { preview }: DrainDialog): Line[] {
 }
 
 /** What a server says, in as many lines as it takes. */
-function said({ columns }: TopState, text: string, tone: Tone): Line[] {
-  const width = Math.min(columns - 4, MOST_CELLS);
-  return wrapText(safeText(text), width, '  ').map((part) => line(span(part, tone)));
+function said({ columns }: TopState, text: string, tone: Tone, label = ''): Line[] {
+  const width = Math.min(columns - 4, MOST_CELLS) - label.length;
+  return wrapText(safeText(text), width, '  ').map((part, i) =>
+    line(span(`${i === 0 ? label : ' '.repeat(label.length)}${part}`, tone)),
+  );
 }
 
 /** A change is for all servers or for none; where one does not answer, how to go on without it. */
@@ -122,15 +131,20 @@ function withoutTheLost(state: TopState): Line[] {
   return said(state, 'To change it at one server alone: esc, then [ ] to that server.', 'plain');
 }
 
-/** `3 tunnels finish here, oldest 41m to 10.0.1.18:10250`, as far as the list knows. */
-function finishing(state: TopState, ids: readonly string[]): string {
+/** `3 tunnels finish there, the oldest 41m to 10.0.1.18:10250`, as far as the servers told. */
+function finishing(state: TopState, ids: readonly string[], preview: DrainDialog['preview']): string {
   const tunnels = tunnelsOf(ids, state.agents);
   if (tunnels === 0) return 'no tunnel is open there now';
-  const since = ids
+  const [oldest] = ids
     .flatMap((id) => state.agents.get(id)?.oldestTunnelSince ?? [])
     .sort((a, b) => a.getTime() - b.getTime());
-  const oldest = since[0] === undefined ? '' : `, the oldest since ${sinceText(since[0], state.nowMs)}`;
-  return `${countText(tunnels, 'tunnel')} ${tunnels === 1 ? 'finishes' : 'finish'} there${oldest}`;
+  const first = preview.kind === 'known' ? preview.value.oldest : undefined;
+  // The one that was the oldest when the servers were asked may have ended.
+  const same =
+    first !== undefined && Math.abs(first.since.getTime() - (oldest?.getTime() ?? 0)) < SAME_TUNNEL_MS;
+  const where = same ? ` to ${first.destination}` : '';
+  const since = oldest === undefined ? '' : `, the oldest ${sinceText(oldest, state.nowMs)}${where}`;
+  return `${countText(tunnels, 'tunnel')} ${tunnels === 1 ? 'finishes' : 'finish'} there${since}`;
 }
 
 function already(results: readonly DrainResult[], nowMs: number): Line[] {

@@ -26,7 +26,7 @@ export function footer(state: TopState): Line {
       span('tab', 'key'),
       span(' next  '),
       span('enter', 'key'),
-      span(' press the button  '),
+      span(' press  '),
       span('esc', 'key'),
       span(' cancel'),
     );

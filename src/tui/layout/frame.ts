@@ -25,7 +25,7 @@ export function frame(state: TopState): readonly Line[] {
 function framed(state: TopState): readonly Line[] {
   const { columns, rows } = state;
   if (isTooSmall(state)) {
-    return fill([clip(smallScreen(state), columns)], rows);
+    return fill(smallScreen(state), rows);
   }
   const body = viewRows(state);
   const view = fill(viewLines(state, body), body);

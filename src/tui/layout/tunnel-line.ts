@@ -19,7 +19,7 @@ export function tunnelColumns(columns: number, withAgent: boolean): TunnelColumn
   const bytes = columns >= 90;
   const rate = columns >= 64;
   const buffered = columns >= 78;
-  const fixed = 14 + (rate ? 10 : 0) + (buffered ? 9 : 0) + (bytes ? 17 : 0);
+  const fixed = 14 + (rate ? 10 : 0) + (buffered ? 9 : 0) + (bytes ? 19 : 0);
   const parts = 1 + (withAgent ? 1 : 0) + (columns >= 56 ? 1 : 0);
   const each = Math.max(8, Math.floor((columns - fixed) / parts) - 1);
   return {
@@ -56,13 +56,13 @@ export function tunnelCells(tunnel: Tunnel, columns: TunnelColumns, ellipsis: st
     span(`${fitMiddle(safeText(tunnel.destination), destination, ellipsis)} `),
     ...(client > 0 ? [span(`${fitMiddle(safeText(tunnel.client), client, ellipsis)} `, 'quiet')] : []),
     span(right(ageText(tunnel.ageSeconds), 7)),
-    span(right(ageText(tunnel.idleSeconds), 7)),
+    // Over how long ago the last byte was: that it may not go on is why.
+    paused ? span(right('paused', 7), 'bad') : span(right(ageText(tunnel.idleSeconds), 7)),
     ...(rate ? [span(right(byteRateText(tunnel.bytesPerSecond).replace('/s', ''), 10))] : []),
     ...(buffered ? [span(right(bytesText(tunnel.bufferedBytes), 9))] : []),
     ...(bytes
       ? [span(right(bytesText(tunnel.bytesToNode), 9)), span(right(bytesText(tunnel.bytesFromNode), 10))]
       : []),
-    ...(paused ? [span(` paused ${ageText(tunnel.pausedSeconds ?? 0)}`, 'bad')] : []),
   ];
 }
 

@@ -1,4 +1,5 @@
-import { countText } from '../../proxy/admin/model/amounts.ts';
+import { ageText, countText } from '../../proxy/admin/model/amounts.ts';
+import type { Tunnel } from '../../proxy/admin/model/tunnel.ts';
 import { scrollTo } from '../state/agent-table.ts';
 import type { TopState, View } from '../state/top-state.ts';
 import { safeText } from '../text/safe-text.ts';
@@ -47,9 +48,13 @@ export function tunnelsView(
         ? EMPTY_LINE
         : line(
             span(
-              ` ${safeText(one.id)}: ${safeText(one.client)} -> ${safeText(one.agent)} -> ${safeText(one.destination)}, ${one.mode}, ${safeText(one.strategy)}, server ${safeText(one.serverId)}, dial ${safeText(one.dialId)}`,
+              ` ${safeText(one.id)}: ${pausedText(one)}${safeText(one.client)} -> ${safeText(one.agent)} -> ${safeText(one.destination)}, ${one.mode}, ${safeText(one.strategy)}, server ${safeText(one.serverId)}, dial ${safeText(one.dialId)}`,
               'strong',
             ),
           );
   return [title, line(span('   '), ...tunnelHead(columns, sort)), ...body, last];
+}
+
+function pausedText({ pausedSeconds }: Tunnel): string {
+  return pausedSeconds === undefined ? '' : `paused for ${ageText(pausedSeconds)}, `;
 }

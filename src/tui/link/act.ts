@@ -20,6 +20,7 @@ export async function previewDrain(
   signal: AbortSignal,
 ): Promise<DrainPreview> {
   let guard: string | undefined;
+  const asked = oldestTunnel(servers, drain.agentIds, signal);
   const results = await all(servers, async ({ client }) => {
     try {
       return await client.drain({ ...drain, force: false, validateOnly: true }, signal);
@@ -31,8 +32,26 @@ export async function previewDrain(
       return forced;
     }
   });
-  return { results: byAgent(results.flat()), guard };
+  const oldest = await asked;
+  return { results: byAgent(results.flat()), guard, ...(oldest === undefined ? {} : { oldest }) };
 }
+
+/** The tunnel of those agents that is open for the longest time. Never fails: the question can be answered without. */
+async function oldestTunnel(
+  servers: readonly Asked[],
+  agentIds: readonly string[],
+  signal: AbortSignal,
+): Promise<Tunnel | undefined> {
+  const asked = servers.flatMap(({ client }) =>
+    agentIds.slice(0, MOST_ASKED).map((agent) => client.tunnels({ agent, sort: 'age', pageSize: 1 }, signal)),
+  );
+  const pages = await Promise.allSettled(asked);
+  const tunnels = pages.flatMap((page) => (page.status === 'fulfilled' ? page.value.tunnels : []));
+  return tunnels.sort((a, b) => a.since.getTime() - b.since.getTime())[0];
+}
+
+/** Of many agents that are drained together, the tunnels of the first ones are looked at. */
+const MOST_ASKED = 5;
 
 /**
  * Validates on every server, then changes all of them; what one refuses or cannot do after that is told with the rest.

@@ -30,6 +30,8 @@ export interface DrainPreview {
   readonly results: readonly DrainResult[];
   /** The guard's refusal; confirming then forces. */
   readonly guard: string | undefined;
+  /** The tunnel that is open there for the longest time. */
+  readonly oldest?: Pick<Tunnel, 'destination' | 'since'>;
 }
 
 export interface UndrainDialog {
