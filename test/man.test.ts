@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { manCommands, manPage, renewManPages, withOptions } from '../scripts/man-options.ts';
+import { BINDINGS } from '../src/tui/keys.ts';
 
 describe('the man pages', () => {
   it('are there for each command', () => {
@@ -29,6 +30,15 @@ describe('the man pages', () => {
   it('are noticed when an option is missing', () => {
     const page = manPage('drain').replace('.B \\-\\-timeout <duration>', '.B \\-\\-time\\-out <duration>');
     assert.notEqual(withOptions('drain', page), page);
+  });
+
+  it('of top names the keys that its footer has', () => {
+    const section = manPage('top').split('.SH KEYS\n')[1]?.split('.SH ')[0] ?? '';
+    const named = new Set(
+      [...section.matchAll(/^\.BR? (.*)$/gm)].flatMap((match) => (match[1] ?? '').split(/", "| "|" | /)),
+    );
+    const keys = BINDINGS.filter(({ label, demo }) => label !== undefined && demo === undefined);
+    for (const key of keys.flatMap(({ shown }) => shown.split(' '))) assert.ok(named.has(key), key);
   });
 
   for (const command of manCommands.filter(

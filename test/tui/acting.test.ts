@@ -196,6 +196,17 @@ describe('changing something', () => {
     );
   });
 
+  it('until the restart of the agent is asked about anew, and said to the servers', () => {
+    // From Cancel: reason, until.
+    const turned = typed(previewed(typed(screenOf(), 'jjjd')), '<tab><tab><tab><right>');
+    assert.deepEqual(acts(typed(turned, '<tab><tab><tab><tab><enter>')), []);
+    const done = typed(previewed(turned), '<tab><tab><tab><tab><enter>');
+    assert.deepEqual(
+      acts(done).map((one) => 'drain' in one && one.drain),
+      [{ agentIds: ['node-b-2231'], until: 'restart' }],
+    );
+  });
+
   it('a deadline that is no duration is refused with the words', () => {
     const open = previewed(typed(screenOf(), 'jjjd'));
     const tried = typed(open, '<tab><tab><tab><tab>soon<tab><tab><tab><enter>');

@@ -14,7 +14,8 @@ export function painter(level: ColorSupportLevel): (line: Line, stale: boolean) 
     quiet: chalk.dim,
     strong: chalk.bold,
     good: chalk.green,
-    busy: chalk.yellow.bold,
+    // Bold, many terminals make it bright, which nobody can read on white.
+    busy: chalk.yellow,
     done: chalk.cyan,
     bad: chalk.red.bold,
     key: chalk.bold.underline,
