@@ -1,6 +1,7 @@
 import type { Agent, AgentStream, Identifier } from '../proxy/admin/model/agent.ts';
 import { ageText, roundTripText, sinceText } from '../proxy/admin/model/amounts.ts';
 import type { Order } from '../proxy/admin/model/order.ts';
+import type { TableFit } from './fit-table.ts';
 
 export const AGENT_HEAD = [
   'AGENT',
@@ -13,6 +14,17 @@ export const AGENT_HEAD = [
   'PENDING',
 ];
 export const AGENT_WIDE_HEAD = [...AGENT_HEAD, 'KIND', 'VERSION', 'RTT', 'SEEN', 'RECONNECTS', 'STREAMS'];
+
+/** What a narrow terminal does without; IDs are needed whole. */
+export const AGENT_GIVES_WAY: Pick<TableFit, 'shorten' | 'drop'> = {
+  shorten: [
+    ['WHY', 24],
+    ['SERVES', 10],
+    ['CONDITIONS', 10],
+    ['WHY', 10],
+  ],
+  drop: ['OLDEST', 'PENDING', 'SERVES', 'SERVERS'],
+};
 
 /** One agent in a table; the last column says why it drains. */
 export function agentRow(agent: Agent, wide: boolean, nowMs: number): string[] {

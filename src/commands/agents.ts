@@ -3,7 +3,7 @@ import type { Agent } from '../proxy/admin/model/agent.ts';
 import { mergeAgents } from '../proxy/admin/model/merge-agents.ts';
 import { oneLine } from '../proxy/ops/fault.ts';
 import type { AdminFlags, OutputFlag } from './admin-flags.ts';
-import { agentHead, agentRow, agentRowKey } from './agent-rows.ts';
+import { AGENT_GIVES_WAY, agentHead, agentRow, agentRowKey } from './agent-rows.ts';
 import { AgentsWatch } from './agents-watch.ts';
 import { askFleet, separate, viewsOf } from './ask-all.ts';
 import { Bell } from './bell.ts';
@@ -32,18 +32,20 @@ async function list(operator: Operator, flags: AgentsFlags): Promise<ExitCode> {
   const answers = await askFleet(operator);
   const { lost } = separate(operator, answers);
   const merged = mergeAgents(viewsOf(answers));
-  operator.print(listText(merged, flags.output, operator.clock.wallMs()));
+  operator.print(listText(operator, merged, flags.output));
   if (merged.length === 0 && flags.output === undefined) operator.say('no agent is connected');
   return lost.length > 0 ? ExitCode.partial : ExitCode.done;
 }
 
-function listText(merged: readonly Agent[], output: OutputFlag | undefined, nowMs: number): string {
+function listText(operator: Operator, merged: readonly Agent[], output: OutputFlag | undefined): string {
   if (output === 'json') return `${adminJson(merged, 2)}\n`;
   if (output === 'name') return merged.map((agent) => `${oneLine(agent.id)}\n`).join('');
   const wide = output === 'wide';
+  const nowMs = operator.clock.wallMs();
   return formatTable(
     agentHead(wide),
     merged.map((agent) => agentRow(agent, wide, nowMs)),
+    wide ? undefined : operator.fit(AGENT_GIVES_WAY),
   );
 }
 
@@ -52,7 +54,7 @@ async function watch(operator: Operator, flags: AgentsFlags): Promise<ExitCode> 
   const { output } = flags;
   const wide = output === 'wide';
   const bell = new Bell();
-  const rows = new RowWatch(agentHead(wide), 'removed');
+  const rows = new RowWatch(agentHead(wide), 'removed', wide ? undefined : operator.fit(AGENT_GIVES_WAY));
   const names = new Set<string>();
   let lastJson = '';
   const show = (merged: readonly Agent[], complete: boolean): void => {

@@ -1,9 +1,9 @@
-import { parseDestination } from '../proxy/agent/destination.ts';
 import type { DialTunnelOptions } from '../proxy/client/dial-tunnel.ts';
 import type { TunnelMode, TunnelServer } from '../proxy/client/tunnel-server.ts';
 import { Fault } from '../proxy/ops/fault.ts';
 import { loadClientTls } from '../proxy/ops/tls-files.ts';
 import { checkUnixPath } from '../proxy/ops/unix-path.ts';
+import { checkDestination } from './check-destination.ts';
 import type { DialFlags } from './dial-flags.ts';
 import { LONGEST_TIMER_MS, parseGoDuration } from './flags/go-duration.ts';
 
@@ -15,7 +15,7 @@ export function dialTarget(
   address: string,
   flags: DialFlags,
 ): Pick<DialTunnelOptions, 'server' | 'mode' | 'address' | 'timeoutMs'> {
-  checkAddress(address);
+  checkDestination(address);
   const mode = readMode(flags.mode);
   if (flags.shutdown && mode === 'grpc') {
     throw new Fault(
@@ -25,16 +25,6 @@ export function dialTarget(
     );
   }
   return { address, mode, server: readServer(flags), timeoutMs: readTimeout(flags.timeout) };
-}
-
-function checkAddress(address: string): void {
-  try {
-    parseDestination(address);
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    const why = error.message.slice(error.message.lastIndexOf(': ') + 2);
-    throw new Fault('bad-address', `"${address}" is no destination: ${why}`, 'give HOST:PORT or [IPv6]:PORT');
-  }
 }
 
 function readMode(mode: string): TunnelMode {

@@ -6,6 +6,7 @@ import type { AdminFlags, OutputFlag } from './admin-flags.ts';
 import { actorText, deadlineText } from './agent-rows.ts';
 import { type Answer, askAll, separate } from './ask-all.ts';
 import { ExitCode } from './exit-code.ts';
+import type { TableFit } from './fit-table.ts';
 import type { CommandIo } from './io.ts';
 import { LostServers } from './lost-servers.ts';
 import { type Operator, type OperatorTools, operate } from './operator.ts';
@@ -26,6 +27,18 @@ export function drains(flags: DrainsFlags, io: CommandIo, tools?: OperatorTools)
     tools,
   );
 }
+
+/** What a narrow terminal does without. */
+const GIVES_WAY: Pick<TableFit, 'shorten' | 'drop'> = {
+  shorten: [
+    ['REASON', 16],
+    ['BY', 12],
+    ['DEADLINE', 14],
+    ['REASON', 8],
+    ['BY', 6],
+  ],
+  drop: ['ORDER', 'UNTIL', 'BY'],
+};
 
 interface Listed {
   readonly orders: readonly Order[];
@@ -70,6 +83,7 @@ async function list(operator: Operator, flags: DrainsFlags): Promise<ExitCode> {
       formatTable(
         head(wide),
         orders.map((order) => row(order, wide, nowMs)),
+        wide ? undefined : operator.fit(GIVES_WAY),
       ),
     );
     if (orders.length === 0) operator.say('no agent is under a drain order');
@@ -79,7 +93,7 @@ async function list(operator: Operator, flags: DrainsFlags): Promise<ExitCode> {
 
 async function watch(operator: Operator, flags: DrainsFlags): Promise<ExitCode> {
   const wide = flags.output === 'wide';
-  const rows = new RowWatch(head(wide), 'ended');
+  const rows = new RowWatch(head(wide), 'ended', wide ? undefined : operator.fit(GIVES_WAY));
   const names = new Set<string>();
   const { stopped, clock, times, io } = operator;
   const servers = new LostServers(operator);

@@ -5,6 +5,7 @@ import { Fault, oneLine } from '../proxy/ops/fault.ts';
 import type { AdminFlags } from './admin-flags.ts';
 import { adminAddresses, adminPlaces } from './admin-target.ts';
 import { ExitCode, exitOf } from './exit-code.ts';
+import type { TableFit } from './fit-table.ts';
 import type { CommandIo } from './io.ts';
 import { shellWord } from './shell-word.ts';
 
@@ -27,6 +28,8 @@ export interface OperatorTimes {
   readonly remindMs: number;
   /** An agent that left with tunnels may come back for that long. */
   readonly goneMs: number;
+  /** A drained agent is waited for so long to carry what its other servers say of who takes over. */
+  readonly settleMs: number;
 }
 
 export const defaultOperatorTimes: OperatorTimes = {
@@ -37,6 +40,7 @@ export const defaultOperatorTimes: OperatorTimes = {
   progressMs: 2_000,
   remindMs: 60_000,
   goneMs: 3_000,
+  settleMs: 1_000,
 };
 
 /** What operator commands need of the outside besides io. */
@@ -74,6 +78,8 @@ export interface Operator {
   readonly stopped: AbortSignal;
   /** Both ends of a conversation are a terminal. */
   readonly isTerminal: boolean;
+  /** Where stdout is a terminal: how a table becomes as narrow as it is. Elsewhere tables are whole. */
+  fit(givesWay: Pick<TableFit, 'shorten' | 'drop'>): TableFit | undefined;
   /** Data, on stdout, with its line ends. */
   print(text: string): void;
   /** Talk, on stderr: one line, or each of several. */
@@ -85,6 +91,7 @@ export interface Operator {
 /**
  * Runs an operator command: finds and opens its servers, closes them, and tells what is thrown in one line.
  * @param options.endsWithReader false for a command that does more than showing: it goes on when nobody reads
+ * @param options.check throws a Fault for arguments that make no sense, before any server is looked for
  * @returns the exit code
  */
 export async function operate(
@@ -92,7 +99,7 @@ export async function operate(
   io: CommandIo,
   run: (operator: Operator) => Promise<ExitCode>,
   tools: OperatorTools = operatorTools,
-  { endsWithReader = true }: { readonly endsWithReader?: boolean } = {},
+  { endsWithReader = true, check }: { readonly endsWithReader?: boolean; check?(): void } = {},
 ): Promise<ExitCode> {
   const readerGone = new AbortController();
   // Who reads us may leave (| head): that is no error, and nothing to talk about.
@@ -104,6 +111,7 @@ export async function operate(
     for (const line of text.split('\n')) io.stderr.write(`${oneLine(line, LINE_LIMIT)}\n`);
   };
   try {
+    check?.();
     for (const address of await tools.addresses(flags, io)) {
       clients.push(await tools.connect(address, flags, actorOf(io.env)));
     }
@@ -114,6 +122,7 @@ export async function operate(
       times: tools.times,
       stopped,
       isTerminal: isTty(io.stdin) && isTty(io.stderr),
+      fit: (givesWay) => fitOf(io, givesWay),
       print: (text) => void (readerGone.signal.aborted || io.stdout.write(text)),
       say,
       command: (...words) => commandLine(words, flags),
@@ -149,6 +158,15 @@ function commandLine(words: readonly string[], flags: AdminFlags): string {
   if (flags.adminKey !== undefined) all.push('--admin-key', flags.adminKey);
   if (flags.adminCaCert !== undefined) all.push('--admin-ca-cert', flags.adminCaCert);
   return all.map(shellWord).join(' ');
+}
+
+function fitOf(io: CommandIo, givesWay: Pick<TableFit, 'shorten' | 'drop'>): TableFit | undefined {
+  const { columns } = io.stdout as { readonly columns?: number };
+  // A terminal that does not know its size says 0.
+  if (!isTty(io.stdout) || columns === undefined || columns <= 0) return undefined;
+  const { LC_ALL, LC_CTYPE, LANG } = io.env;
+  const isUtf8 = /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
+  return { ...givesWay, columns, mark: isUtf8 ? '…' : '~' };
 }
 
 function isTty(stream: unknown): boolean {

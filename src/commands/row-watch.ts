@@ -1,4 +1,5 @@
-import { columnWidths, tableLine } from './table.ts';
+import type { TableFit, TableLayout } from './fit-table.ts';
+import { layoutOf, tableLine } from './table.ts';
 
 export interface WatchedRow {
   readonly id: string;
@@ -14,11 +15,13 @@ export class RowWatch {
   readonly #head: readonly string[];
   readonly #gone: string;
   readonly #known = new Map<string, { readonly key: string; readonly name: string; readonly gone: string }>();
-  #widths: readonly number[] | undefined;
+  readonly #fit: TableFit | undefined;
+  #layout: TableLayout | undefined;
 
   /** @param gone what is written into the second column of a row that is no longer there */
-  constructor(head: readonly string[], gone: string) {
+  constructor(head: readonly string[], gone: string, fit?: TableFit) {
     this.#head = head;
+    this.#fit = fit;
     this.#gone = gone;
   }
 
@@ -28,7 +31,7 @@ export class RowWatch {
    */
   next(rows: readonly WatchedRow[], complete = true): string {
     const lines: (readonly string[])[] = [];
-    if (this.#widths === undefined) lines.push(this.#head);
+    if (this.#layout === undefined) lines.push(this.#head);
     for (const { id, key, cells, goneText = this.#gone } of rows) {
       if (this.#known.get(id)?.key === key) continue;
       this.#known.set(id, { key, name: cells[0] ?? id, gone: goneText });
@@ -41,8 +44,8 @@ export class RowWatch {
       lines.push([name, gone]);
     }
     // Later rows stay in line with those above as far as they fit.
-    this.#widths ??= columnWidths(this.#head.length, lines);
-    const widths = this.#widths;
-    return lines.map((cells) => `${tableLine(cells, widths)}\n`).join('');
+    this.#layout ??= layoutOf(this.#head, lines, this.#fit);
+    const layout = this.#layout;
+    return lines.map((cells) => `${tableLine(cells, layout, this.#fit)}\n`).join('');
   }
 }

@@ -19,7 +19,7 @@ export function defineSelect(command: Command): void {
   command
     .summary('which agent would carry a dial, and why; changes nothing')
     .description('a dry run: which agent would carry a dial to a destination, and why')
-    .argument('<host:port>', 'the destination; a host alone is enough')
+    .argument('<host:port>', 'the destination')
     .option('--assume-drained <id,...>', 'as if these agents were draining')
     .option('--assume-gone <id,...>', 'as if these agents were not there');
   addOutputOption(command, 'json', 'name')

@@ -3,6 +3,7 @@ import { mergeAgents } from '../proxy/admin/model/merge-agents.ts';
 import type { Selection, SelectRequest } from '../proxy/admin/model/selection.ts';
 import type { AdminFlags } from './admin-flags.ts';
 import { askAll, askFleet, separate, viewsOf } from './ask-all.ts';
+import { checkDestination } from './check-destination.ts';
 import { ExitCode } from './exit-code.ts';
 import { findAgents } from './find-agents.ts';
 import type { CommandIo } from './io.ts';
@@ -38,10 +39,11 @@ export function select(
         operator.print(`${adminJson(shown.length === 1 ? shown[0] : shown, 2)}\n`);
       } else if (flags.output === 'name') {
         operator.print(selections.map(({ agent }) => (agent === '' ? '' : `${agent}\n`)).join(''));
-      } else operator.print(selections.map(selectionText).join('\n'));
+      } else operator.print(selections.map((one) => selectionText(one, operator)).join('\n'));
       return code;
     },
     tools,
+    { check: () => checkDestination(target) },
   );
 }
 

@@ -1,10 +1,22 @@
 import { countText } from '../proxy/admin/model/amounts.ts';
 import type { SelectCandidate, Selection } from '../proxy/admin/model/selection.ts';
 import { oneLine } from '../proxy/ops/safe-text.ts';
+import type { TableFit } from './fit-table.ts';
+import type { Operator } from './operator.ts';
 import { formatTable } from './table.ts';
 
+const INDENT = '  ';
+/** What a narrow terminal does without: the strategy is the same in many lines. */
+const GIVES_WAY = {
+  shorten: [
+    ['STRATEGY', 12],
+    ['WHY NOT', 30],
+  ],
+  drop: [],
+} as const;
+
 /** A dry run in words: the result, how it was looked for, and who was there. */
-export function selectionText(selection: Selection): string {
+export function selectionText(selection: Selection, { fit }: Pick<Operator, 'fit'>): string {
   const { server, target, reason } = selection;
   const lines = [`${server}: ${target} -> ${resultText(selection)}`];
   if (reason !== '') lines.push(`  ${reason}`);
@@ -30,7 +42,8 @@ export function selectionText(selection: Selection): string {
     return matches > listed.length ? [...rows, [where, `and ${matches - listed.length} more`, '', '']] : rows;
   });
   if (candidates.length > 0) {
-    parts.push(indented(formatTable(['STRATEGY', 'AGENT', 'STATE', 'WHY NOT'], candidates)));
+    const head = ['STRATEGY', 'AGENT', 'STATE', 'WHY NOT'];
+    parts.push(indented(formatTable(head, candidates, indentedFit(fit(GIVES_WAY)))));
   }
   return parts.join('');
 }
@@ -53,6 +66,11 @@ function choiceText({ choice }: Selection, { id: _ }: SelectCandidate): string {
   return choice === 'only' ? '<- this one' : '<- one of these';
 }
 
-function indented(text: string): string {
-  return text.replace(/^(?=.)/gm, '  ');
+export function indented(text: string): string {
+  return text.replace(/^(?=.)/gm, INDENT);
+}
+
+/** For a table that will be indented. */
+export function indentedFit(fit: TableFit | undefined): TableFit | undefined {
+  return fit === undefined ? undefined : { ...fit, columns: fit.columns - INDENT.length };
 }

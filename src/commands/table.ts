@@ -1,5 +1,6 @@
 import stringWidth from 'string-width';
 import { oneLine } from '../proxy/ops/safe-text.ts';
+import { cutTo, fitLayout, type TableFit, type TableLayout, wholeLayout } from './fit-table.ts';
 
 /** Longer cells are cut: one odd ID must not make a table unreadable. */
 const CELL_LIMIT = 200;
@@ -7,35 +8,53 @@ const CELL_LIMIT = 200;
 /**
  * A table in plain text: columns as wide as their widest cell, two spaces between them. Cells may come from anywhere:
  * nothing in them reaches the terminal as a command.
+ * @param fit where it is to fit into a terminal
  */
-export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function formatTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  fit?: TableFit,
+): string {
   const lines = [head, ...rows.map((row) => row.map((cell) => oneLine(cell, CELL_LIMIT)))];
-  const widths = columnWidths(head.length, lines);
-  return lines.map((line) => `${joined(line, widths)}\n`).join('');
+  const layout = layoutOf(head, lines, fit);
+  return lines.map((line) => `${joined(line, layout, fit)}\n`).join('');
 }
 
-export function columnWidths(columns: number, lines: readonly (readonly string[])[]): number[] {
-  const widths = new Array<number>(columns).fill(0);
+export function layoutOf(
+  head: readonly string[],
+  lines: readonly (readonly string[])[],
+  fit: TableFit | undefined,
+): TableLayout {
+  const widths = new Array<number>(head.length).fill(0);
   for (const line of lines) {
-    for (let column = 0; column < columns; column++) {
+    for (let column = 0; column < head.length; column++) {
       const width = stringWidth(line[column] ?? '');
       if (width > (widths[column] as number)) widths[column] = width;
     }
   }
-  return widths;
+  return fit === undefined ? wholeLayout(widths) : fitLayout(head, widths, fit);
 }
 
-/** One line of a table of which the widths are given; a wider cell pushes the rest to the right. */
-export function tableLine(cells: readonly string[], widths: readonly number[]): string {
+/** One line of a table of which the layout is given; a wider cell that may not be cut pushes the rest to the right. */
+export function tableLine(cells: readonly string[], layout: TableLayout, fit: TableFit | undefined): string {
   return joined(
     cells.map((cell) => oneLine(cell, CELL_LIMIT)),
-    widths,
+    layout,
+    fit,
   );
 }
 
-function joined(cells: readonly string[], widths: readonly number[]): string {
-  return cells
-    .map((cell, column) => padded(cell, widths[column] ?? 0))
+function joined(
+  cells: readonly string[],
+  { shown, widths, cuts }: TableLayout,
+  fit: TableFit | undefined,
+): string {
+  return shown
+    .map((column, at) => {
+      const cell = cells[column] ?? '';
+      const width = widths[at] ?? 0;
+      return padded(fit !== undefined && cuts.has(column) ? cutTo(cell, width, fit.mark) : cell, width);
+    })
     .join('  ')
     .trimEnd();
 }

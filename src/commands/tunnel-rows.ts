@@ -1,5 +1,6 @@
 import { ageText, byteRateText, bytesText, sinceText } from '../proxy/admin/model/amounts.ts';
 import type { Tunnel } from '../proxy/admin/model/tunnel.ts';
+import type { TableFit } from './fit-table.ts';
 
 export interface TunnelTable {
   readonly wide: boolean;
@@ -7,6 +8,17 @@ export interface TunnelTable {
   /** More than one server is asked: say whose it is. */
   readonly several: boolean;
 }
+
+/** What a narrow terminal does without; `--sort` is by what stays the longest. */
+export const TUNNEL_GIVES_WAY: Pick<TableFit, 'shorten' | 'drop'> = {
+  shorten: [
+    ['REASON', 24],
+    ['CLIENT', 9],
+    ['REASON', 12],
+    ['AGENT', 12],
+  ],
+  drop: ['CLIENT', 'TO-NODE', 'FROM-NODE', 'PAUSED', 'SERVER', 'IDLE', 'AGENT'],
+};
 
 export function tunnelHead({ wide, closed, several }: TunnelTable): string[] {
   const head = ['TUNNEL', 'AGENT', 'DESTINATION', 'CLIENT', 'AGE'];

@@ -5,13 +5,14 @@ import { Fault, oneLine } from '../proxy/ops/fault.ts';
 import type { AdminFlags, OutputFlag } from './admin-flags.ts';
 import { type Answer, askAll, separate } from './ask-all.ts';
 import { ExitCode } from './exit-code.ts';
+import type { TableFit } from './fit-table.ts';
 import type { CommandIo } from './io.ts';
 import { LostServers } from './lost-servers.ts';
 import { type Operator, type OperatorTools, operate } from './operator.ts';
 import { RowWatch } from './row-watch.ts';
 import { formatTable } from './table.ts';
 import { inOrder, type TunnelsFound, tunnelsUpTo } from './tunnel-pages.ts';
-import { type TunnelTable, tunnelHead, tunnelRow } from './tunnel-rows.ts';
+import { TUNNEL_GIVES_WAY, type TunnelTable, tunnelHead, tunnelRow } from './tunnel-rows.ts';
 
 export interface TunnelsFlags extends AdminFlags {
   readonly agent?: string;
@@ -102,6 +103,7 @@ async function list(
       formatTable(
         tunnelHead(table),
         found.map((tunnel) => tunnelRow(tunnel, table, nowMs)),
+        fitOf(operator, table),
       ),
     );
     if (found.length === 0) operator.say(flags.closed ? 'no ended tunnel matches' : 'no tunnel matches');
@@ -122,7 +124,7 @@ async function watch(
   limit: number,
 ): Promise<ExitCode> {
   const table = tableOf(operator, flags);
-  const rows = new RowWatch(tunnelHead(table), 'ended');
+  const rows = new RowWatch(tunnelHead(table), 'ended', fitOf(operator, table));
   const names = new Set<string>();
   const { stopped, clock, times, io } = operator;
   const servers = new LostServers(operator);
@@ -168,6 +170,10 @@ async function watch(
 /** A tunnel is shown again when its bytes moved, or its reader stopped. */
 function rowKey({ bytesFromNode, bytesToNode, bufferedBytes, pausedSeconds }: Tunnel): string {
   return [bytesFromNode, bytesToNode, bufferedBytes, pausedSeconds !== undefined].join(' ');
+}
+
+function fitOf(operator: Operator, { wide }: TunnelTable): TableFit | undefined {
+  return wide ? undefined : operator.fit(TUNNEL_GIVES_WAY);
 }
 
 function tableOf(operator: Operator, flags: TunnelsFlags): TunnelTable {

@@ -19,7 +19,7 @@ export function defineWhy(command: Command): void {
   command
     .summary('the same, and what the last dials to a destination met')
     .description('why a destination is served as it is: a dry run, and its last ten dials and ends')
-    .argument('<host:port>', 'the destination; a host alone is enough');
+    .argument('<host:port>', 'the destination');
   addOutputOption(command, 'json')
     .addHelpText('after', AFTER_HELP)
     .action(async (target: string, flags: WhyFlags) => {

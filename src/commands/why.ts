@@ -3,17 +3,29 @@ import { ageText, bytesText, sinceText } from '../proxy/admin/model/amounts.ts';
 import type { Selection } from '../proxy/admin/model/selection.ts';
 import type { Tunnel } from '../proxy/admin/model/tunnel.ts';
 import type { AdminFlags } from './admin-flags.ts';
+import { checkDestination } from './check-destination.ts';
 import type { ExitCode } from './exit-code.ts';
+import type { TableFit } from './fit-table.ts';
 import type { CommandIo } from './io.ts';
-import { type OperatorTools, operate } from './operator.ts';
+import { type Operator, type OperatorTools, operate } from './operator.ts';
 import { askSelections } from './select.ts';
-import { selectionText } from './selection-text.ts';
+import { indented, indentedFit, selectionText } from './selection-text.ts';
 import { formatTable } from './table.ts';
 import { endText } from './tunnel-rows.ts';
 
 export interface WhyFlags extends AdminFlags {
   readonly output?: 'json';
 }
+
+/** What a narrow terminal does without. */
+const GIVES_WAY: Pick<TableFit, 'shorten' | 'drop'> = {
+  shorten: [
+    ['CLIENT', 9],
+    ['WHAT CAME OF IT', 40],
+    ['AGENT', 12],
+  ],
+  drop: ['DIAL-ID', 'CLIENT'],
+};
 
 /** Dials and ends of the destination that are shown. */
 const HISTORY = 10;
@@ -34,15 +46,20 @@ export function why(
         operator.print(`${adminJson(selections.length === 1 ? selections[0] : selections, 2)}\n`);
       } else {
         const nowMs = operator.clock.wallMs();
-        operator.print(selections.map((one) => `${selectionText(one)}${historyText(one, nowMs)}`).join('\n'));
+        operator.print(
+          selections
+            .map((one) => `${selectionText(one, operator)}${historyText(operator, one, nowMs)}`)
+            .join('\n'),
+        );
       }
       return code;
     },
     tools,
+    { check: () => checkDestination(target) },
   );
 }
 
-function historyText({ history, target }: Selection, nowMs: number): string {
+function historyText(operator: Operator, { history, target }: Selection, nowMs: number): string {
   if (history.length === 0) return `  no dial to ${target} is remembered\n`;
   const rows = history.map((tunnel) => [
     `${sinceText(tunnel.since, nowMs)} ago`,
@@ -51,8 +68,8 @@ function historyText({ history, target }: Selection, nowMs: number): string {
     outcomeText(tunnel),
     tunnel.dialId,
   ]);
-  const table = formatTable(['DIALLED', 'AGENT', 'CLIENT', 'WHAT CAME OF IT', 'DIAL-ID'], rows);
-  return table.replace(/^(?=.)/gm, '  ');
+  const head = ['DIALLED', 'AGENT', 'CLIENT', 'WHAT CAME OF IT', 'DIAL-ID'];
+  return indented(formatTable(head, rows, indentedFit(operator.fit(GIVES_WAY))));
 }
 
 function outcomeText(tunnel: Tunnel): string {

@@ -219,7 +219,7 @@ describe('a watcher', () => {
           yield sampleEvent({ message: 'x'.repeat(256 * 1024) });
         }
       },
-      ListOrders: () => ({ orders: [] }),
+      ListOrders: () => ({ orders: [], nextPageToken: '' }),
     });
     opened.push(admin);
     const { session, socket } = await http2(admin.address);

@@ -170,6 +170,31 @@ describe('the admin port', () => {
     return made;
   }
 
+  it('warns of a CA that also signs agents', async () => {
+    const ca = await peers.pki.authority('shared CA');
+    const leaf = await peers.pki.server(ca);
+    const files = { certFile: leaf.certFile, keyFile: leaf.keyFile, caFile: ca.certFile };
+    const shares = await TestServer.start({ agents: { host: '127.0.0.1', port: 0, tls: files } });
+    try {
+      const lines: string[] = [];
+      const log = createLog({ verbosity: 0, write: (line) => lines.push(line) });
+      const service = await openAdminService(
+        shares.server,
+        {
+          socket: { kind: 'off' },
+          tcp: { host: '127.0.0.1', port: 0, ...files },
+          auditLog: '',
+          keepsOrders: false,
+        },
+        log,
+      );
+      await service.close();
+      assert.equal(lines.filter((line) => line.includes('has a CA that also signs agents')).length, 1);
+    } finally {
+      await shares.close();
+    }
+  });
+
   it('takes changes of operators, under the name of their certificate', async () => {
     const { address, ca } = await tcp();
     await peers.agent('a');

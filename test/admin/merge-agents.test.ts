@@ -101,11 +101,20 @@ describe('agents of several servers', () => {
     assert.deepEqual(mergeAgents([view('cp-1', agent), lost('cp-2')])[0]?.conditions, ['partial']);
   });
 
-  it('may be stopped only when every server agrees', () => {
+  it('of ours may be stopped when one server says it, which has the word of the others through the agent', () => {
     assert.equal(both({ safeToStop: true }, { safeToStop: true }).safeToStop, true);
     assert.equal(both({ safeToStop: true }, { safeToStop: false }).safeToStop, false);
     const agent = adminAgent('node-a', { serverIds: ['cp-1', 'cp-2'], safeToStop: true });
-    assert.equal(mergeAgents([view('cp-1', agent)])[0]?.safeToStop, false);
+    assert.equal(mergeAgents([view('cp-1', agent)])[0]?.safeToStop, true);
+    assert.equal(mergeAgents([view('cp-1', { ...agent, safeToStop: false })])[0]?.safeToStop, false);
+  });
+
+  it('of ours that cannot carry that word may be stopped when all their servers were asked', () => {
+    const drained = { state: 'drained', safeToStop: false, replacements: 1 } as const;
+    assert.equal(both(drained, drained).safeToStop, true);
+    assert.equal(both(drained, { ...drained, lastFor: ['host a'] }).safeToStop, false);
+    assert.equal(both(drained, { ...drained, replacements: 0 }).safeToStop, false);
+    assert.equal(both(drained, { ...drained, state: 'draining' }).safeToStop, false);
   });
 
   it('of Go may be stopped when they are drained at all servers, and the last for nothing', () => {

@@ -3,6 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
+import { Client, credentials, type ServiceError, status as Status } from '@grpc/grpc-js';
+import { methodCodec } from '../../src/proxy/admin/messages/methods.ts';
 import type { Agent } from '../../src/proxy/admin/model/agent.ts';
 import type { AdminEvent } from '../../src/proxy/admin/model/event.ts';
 import type { AdminServiceOptions } from '../../src/proxy/admin/service/open-admin-service.ts';
@@ -56,6 +58,58 @@ async function tunnel({ peers }: AdminCase, address = '10.0.0.7:10250'): Promise
 async function agentOf({ client }: AdminCase, id: string): Promise<Agent> {
   return (await client.agent(id, never)).agent;
 }
+
+/** Resolves when the service shows the agent so. */
+async function heard(admin: AdminCase, id: string, isSo: (agent: Agent) => boolean): Promise<void> {
+  while (!isSo(await agentOf(admin, id))) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('what nobody can ask for', () => {
+  for (const [target, why] of [
+    ['10.0.0.9:99999', /has no port from 1 to 65535/],
+    ['10.0.0.9:0', /has no port from 1 to 65535/],
+    ['10.0.0.9:', /has no port from 1 to 65535/],
+    ['[fd00::1]:http', /has no port from 1 to 65535/],
+    [':80', /has no host/],
+    ['[]:80', /has no valid host/],
+    ['a b:80', /has no valid host/],
+    ['a:b:c', /is none/],
+  ] as const) {
+    it(`is a target like ${target}`, async () => {
+      const admin = await start();
+      await assert.rejects(admin.client.select({ target }, never), refused('admin-bad-request', why));
+    });
+  }
+
+  for (const target of [
+    '10.0.0.9:80',
+    '10.0.0.9',
+    'node-a.example.:65535',
+    '[fd00::1]:1',
+    'fd00::1',
+    '[::1]',
+  ]) {
+    it(`is not a target like ${target}`, async () => {
+      const admin = await start();
+      assert.equal((await admin.client.select({ target }, never)).target, target);
+    });
+  }
+
+  it('is more than 1,000 assumed agents', async () => {
+    const admin = await start();
+    const ids = Array.from({ length: 1_001 }, (_, i) => `a${i}`);
+    for (const assumed of [{ assumeDrained: ids }, { assumeGone: ids }]) {
+      await assert.rejects(
+        admin.client.select({ target: 'a:1', ...assumed }, never),
+        refused('admin-bad-request', /names 1001 agents; name at most 1000/),
+      );
+    }
+    await assert.rejects(
+      admin.client.agents({ ratesFor: ids }, never),
+      refused('admin-bad-request', /rates_for names 1001 agents/),
+    );
+  });
+});
 
 describe('the agents of an admin service', () => {
   it('are listed by ID, with what they said of themselves', async () => {
@@ -141,6 +195,25 @@ describe('the agents of an admin service', () => {
     await admin.client.drain({ agentIds: ['a'], force: true }, never);
     const agent = await agentOf(admin, 'a');
     assert.deepEqual([agent.state, agent.safeToStop, agent.lastFor], ['drained', false, ['any destination']]);
+  });
+
+  it('are safe to stop by the word of one server only when the agent carries that the others agree', async () => {
+    const admin = await start();
+    const a = await admin.peers.agent('a');
+    await admin.peers.agent('b');
+    await admin.client.drain({ agentIds: ['a'] }, never);
+    const said = async (replacements: number): Promise<unknown[]> => {
+      const serverIds = ['server-1', 'server-2'];
+      a.send(status({ ...blankStatus(), serverIds, tunnels: 7 }));
+      await heard(admin, 'a', (agent) => agent.tunnels === 7);
+      a.send(status({ ...blankStatus(), serverIds, replacements }));
+      await heard(admin, 'a', (agent) => agent.tunnels === 0);
+      const agent = await agentOf(admin, 'a');
+      return [agent.state, agent.safeToStop, agent.replacements];
+    };
+    assert.deepEqual(await said(-1), ['drained', false, 1]);
+    assert.deepEqual(await said(0), ['drained', false, 0]);
+    assert.deepEqual(await said(3), ['drained', true, 1]);
   });
 
   it('that leave are told as leaving, also under an order', async () => {
@@ -328,6 +401,32 @@ describe('what an admin service refuses', () => {
       refused('admin-bad-request', /page size/),
     );
   });
+
+  for (const pageToken of ['x', '?', '=', '../..', 'YQ==', 'A'.repeat(100_000)]) {
+    it(`the page token ${pageToken.slice(0, 24)} of agents`, async () => {
+      const admin = await start();
+      const listing = methodCodec('ListAgents');
+      const raw = new Client(admin.address.replace('unix://', 'unix:'), credentials.createInsecure());
+      try {
+        const asked = new Promise((resolve, reject) => {
+          raw.makeUnaryRequest(
+            listing.path,
+            listing.encodeRequest,
+            listing.decodeResponse,
+            { pageToken, ratesFor: [] },
+            (error, answer) => (error === null ? resolve(answer) : reject(error)),
+          );
+        });
+        await assert.rejects(asked, (error: ServiceError) => {
+          assert.equal(error.code, Status.INVALID_ARGUMENT);
+          assert.match(error.details, /none of ours/);
+          return true;
+        });
+      } finally {
+        raw.close();
+      }
+    });
+  }
 
   for (const pageToken of ['x', '-1', '999999999999999999999', 'A'.repeat(100_000)]) {
     it(`the page token ${pageToken.slice(0, 24)} of tunnels`, async () => {
@@ -529,6 +628,22 @@ describe('the server of an admin service', () => {
 });
 
 describe('the audit of an admin service', () => {
+  it('goes on in the log when its disk is full, and says so once', async () => {
+    const admin = await start({}, { auditLog: '/dev/full' });
+    await admin.peers.agent('a');
+    await admin.peers.agent('b');
+    const changed = async (): Promise<string | undefined> =>
+      (await admin.client.drain({ agentIds: ['a'], reason: 'disk' }, never))[0]?.change;
+    assert.equal(await changed(), 'placed');
+    const warnings = (): number =>
+      admin.lines.all.filter((line) => line.includes('the audit log cannot be written')).length;
+    await until(() => warnings() === 1);
+    assert.equal(await changed(), 'unchanged');
+    await admin.service.close();
+    assert.equal(warnings(), 1);
+    assert.equal(admin.lines.all.filter((line) => line.includes('Admin change')).length, 2);
+  });
+
   it('has each change once, with actor and result, and refusals, in log and file', async () => {
     directory = mkdtempSync(join(tmpdir(), 'kts-audit-'));
     const file = join(directory, 'audit.log');

@@ -5,8 +5,9 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { after, before, describe, test } from 'node:test';
 import { interleaveFamilies } from '../../src/proxy/agent/address-race.ts';
 import { connectFault, mostTelling } from '../../src/proxy/agent/connect-fault.ts';
-import { connectDestination, parseDestination } from '../../src/proxy/agent/destination.ts';
+import { connectDestination } from '../../src/proxy/agent/destination.ts';
 import type { ResolvedAddress } from '../../src/proxy/agent/hosts-file.ts';
+import { parseDestination } from '../../src/proxy/agent/parse-destination.ts';
 import { Fault } from '../../src/proxy/ops/fault.ts';
 import { type BlackHole, openBlackHole } from '../peers/black-hole.ts';
 

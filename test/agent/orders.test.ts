@@ -184,6 +184,19 @@ test('an idle agent under an order stays, serves what comes, and is ready again 
     { times: { leaveReplacedMs: 0, leaveLingerMs: 0 } },
   ));
 
+test('an agent under an order carries what its servers say of who takes over, and forgets it with the order', () =>
+  agentCase(async ({ connect }) => {
+    connect.send(status({ ...blankStatus(), replacements: 4 }));
+    connect.send(placeOrder(order()));
+    assert.equal((await said(connect, isOrdered('k3xw'))).replacements, -1);
+    connect.send(status({ ...blankStatus(), replacements: 2 }));
+    await said(connect, (one) => one.replacements === 2);
+    connect.send(end('k3xw'));
+    assert.equal((await said(connect, isEnded('k3xw'))).replacements, -1);
+    connect.send(placeOrder(order('other')));
+    assert.equal((await said(connect, isOrdered('other'))).replacements, -1);
+  }, ours));
+
 test('an agent under an order that is told to leave says both, and leaves', () =>
   agentCase(async ({ connect, agent }) => {
     connect.send(placeOrder(order()));

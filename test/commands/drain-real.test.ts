@@ -81,6 +81,11 @@ describe('drain against real servers and agents', () => {
     assert.match(undone.out, /^node-b: ended: order /);
   });
 
+  it('safe to stop is said by one server for both', async () => {
+    const run = world.run(['drain', 'node-b', '--admin', world.sockets[1] ?? '']);
+    assert.match((await run.ended).out, /^node-b: drained on all its 2 servers; safe to stop\n$/);
+  });
+
   it('the second of two agents is refused with 6; --force insists', async () => {
     assert.equal((await world.run(['drain', 'node-b']).ended).code, 0);
     const refused = await world.run(['drain', 'node-a']).ended;

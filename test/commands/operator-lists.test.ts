@@ -67,6 +67,29 @@ describe('agents', () => {
     assert.match(row, / 8 +cp-1 10\.0\.0\.4:40112 3h00m, cp-2 10\.0\.0\.4:40112 3h00m/);
   });
 
+  it('and all other tables fit an 80-column terminal, except with -o wide', async () => {
+    const fleet = new FakeFleet('cp-1');
+    for (const id of ['node-a', 'node-b', 'node-c']) fleet.agent(id);
+    fleet.first.stored.set(
+      'node-a',
+      adminOrder('node-a', { deadline: minutesAgo(-5), reason: 'kernel '.repeat(9) }),
+    );
+    fleet.tunnel('node-a', { client: '[fd00:1234:5678:9abc::7]:40112', destination: '10.0.0.7:10250' });
+    const widest = async <Flags>(run: Run<Flags>, flags: Flags): Promise<number> => {
+      const io = new OperatorIo({ env: { LANG: 'C.UTF-8' } });
+      Object.assign(io.stdout, { isTTY: true, columns: 80 });
+      await run(flags, io, toolsOf(fleet));
+      assert.ok(io.lines.length > 1);
+      return Math.max(...io.lines.map((line) => line.length));
+    };
+    assert.ok((await widest(agents, {})) <= 80);
+    assert.ok((await widest(tunnels, {})) <= 80);
+    assert.ok((await widest(drains, {})) <= 80);
+    assert.ok((await widest(agents, { output: 'wide' })) > 80);
+    const { lines } = await outcome(agents, fleet, {});
+    assert.ok(Math.max(...lines.map((line) => line.length)) > 80, 'a pipe gets all');
+  });
+
   it('with -o name are their IDs, and with -o json the array that scripts rely on', async () => {
     const fleet = new FakeFleet('cp-1');
     fleet.agent('node-a', { more: { bufferedBytes: 2 ** 40 } });
@@ -388,6 +411,22 @@ describe('select and why', () => {
       { target: '10.0.0.7:10250', assumeDrained: ['node-a', 'node-b'], assumeGone: ['node-c'] },
     ]);
   });
+
+  for (const target of ['10.0.0.9:99999', '10.0.0.9:0', ':80', '10.0.0.9', 'fd00::1']) {
+    it(`and why refuse ${target} with 2 and one line, and ask nobody`, async () => {
+      const fleet = new FakeFleet('cp-1');
+      for (const command of [select, why]) {
+        const { code, out, said } = await outcome((f, io, tools) => command(target, f, io, tools), fleet, {});
+        assert.equal(code, 2);
+        assert.match(
+          said,
+          /^konnectivity-ts: "[^"]+" is no destination: .*; give HOST:PORT or \[IPv6\]:PORT\n$/,
+        );
+        assert.equal(out, '');
+      }
+      assert.deepEqual(fleet.first.asked('select'), []);
+    });
+  }
 
   it('end with 3 when no agent can carry it', async () => {
     const fleet = new FakeFleet('cp-1');

@@ -38,6 +38,7 @@ export const OPERATOR_TIMES: OperatorTimes = {
   retryMs: 1,
   progressMs: 0,
   goneMs: 20,
+  settleMs: 20,
 };
 
 /** Servers and agents in memory, behind the client's interface: what operator commands are tested against. */

@@ -1,4 +1,5 @@
 import { decide, noOrder, onTheWire, type StandingOrder } from '../../src/proxy/agent/standing-order.ts';
+import type { EndedId } from '../../src/proxy/server/drain/ended-ids.ts';
 import { EndedOrders } from '../../src/proxy/server/drain/ended-orders.ts';
 import type { Order } from '../../src/proxy/server/drain/order.ts';
 import { OrderLedger, type OrderStream, type OrderWord } from '../../src/proxy/server/drain/order-ledger.ts';
@@ -89,19 +90,21 @@ export class Server {
 
   constructor(undrained: (agentId: string, id: string) => void) {
     this.undrained = undrained;
-    this.#begin([], undefined);
+    this.#begin([], []);
   }
 
-  #begin(stored: Order[], ended: EndedOrders | undefined): void {
+  #begin(stored: Order[], ended: EndedId[]): void {
+    const remembered = new EndedOrders({ most: 1000, keepMs: 1e9 });
+    for (const one of ended) remembered.add(one, 0);
     this.ledger = new OrderLedger(
-      ended ?? new EndedOrders({ most: 1000, keepMs: 1e9 }),
+      remembered,
       {
         onChange: () => {},
         onEnded: ({ order, cause }) => {
           if (cause === 'undrain') this.undrained(order.agentId, order.id);
         },
       },
-      () => 0,
+      () => ({ monoMs: 0, unixMs: 0 }),
     );
     for (const order of stored) this.ledger.restore(order);
   }
@@ -116,7 +119,7 @@ export class Server {
     const stored = [...this.ledger.states()].map(([, state]) => placedHere(state));
     this.#begin(
       stored.filter((order) => order !== undefined),
-      this.ledger.ended,
+      this.ledger.ended.kept(),
     );
   }
 }

@@ -184,6 +184,36 @@ describe('draining', () => {
   });
 });
 
+describe('an agent of ours under an order', () => {
+  const under = (id: string, number: number): Status => ({
+    ...blankStatus(),
+    orderNumber: number,
+    order: {
+      id,
+      version: 1,
+      actor: 'ann',
+      actorClaimed: true,
+      reason: '',
+      sinceUnixMs: 0,
+      deadlineInMs: -1,
+      close: false,
+      untilRestart: false,
+    },
+  });
+
+  it('is told how many could replace it, and again for another order', async () => {
+    const server = await start();
+    await server.agent('b');
+    const a = await server.agent('a', { features: 'status,order', instance: 'i' });
+    const told = async (): Promise<number | undefined> =>
+      (await a.next(PacketType.STATUS)).status?.replacements;
+    a.send(status(under('one', 1)));
+    assert.equal(await told(), 1);
+    a.send(status(under('two', 2)));
+    assert.equal(await told(), 1);
+  });
+});
+
 describe('a stream that may not be chosen yet', () => {
   it('is one of our agent before its first STATUS', async () => {
     const server = await start();

@@ -60,6 +60,28 @@ describe('an agent', () => {
     assert.equal(server.drain.orderOf('mallory'), undefined);
   });
 
+  it('pushes out none of the IDs of orders that ended by operators, however many it says have', async () => {
+    const peers = await start({ drain: { bounds: { ...defaultDrainBounds, mostEnded: 3 } } });
+    const { drain } = peers.server;
+    await peers.agent('victim', { features: FEATURES });
+    const [placed] = drain.drain({ agentIds: ['victim'], force: true, ...alice });
+    const id = placed?.order.id as string;
+    drain.undrain({ agentIds: ['victim'], ...alice });
+    const mallory = await peers.agent('mallory', { features: FEATURES });
+    for (let i = 0; i < 10; i++) {
+      mallory.send(says({ orderNumber: 2 * i + 1, order: wireOrder(`order-${i}`) }));
+      mallory.send(says({ orderNumber: 2 * i + 2 }));
+    }
+    await until(
+      () => peers.server.backends.registry.streamsOf('mallory')[0]?.status?.orderNumber === 20,
+      'its words',
+    );
+    assert.throws(
+      () => drain.drain({ agentIds: ['victim'], orderIds: new Map([['victim', id]]), ...alice, force: true }),
+      /has ended/,
+    );
+  });
+
   it('is forgotten with the order that it was under elsewhere, also when others push it out', async () => {
     const bounds = { ...defaultDrainBounds, sightings: { ...defaultDrainBounds.sightings, mostGone: 2 } };
     const peers = await start({ drain: { bounds } });

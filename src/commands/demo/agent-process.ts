@@ -16,8 +16,8 @@ export interface AgentProcess {
   readonly logFile: string;
   /** The exit code; 128 and more after a signal that it did not handle. */
   readonly exited: Promise<number>;
-  /** SIGTERM: the agent drains and leaves. */
-  drain(): void;
+  /** SIGTERM: the agent leaves when nothing is left. */
+  terminate(): void;
   kill(): void;
 }
 
@@ -69,7 +69,7 @@ export async function startAgentProcess(id: string, place: AgentPlace): Promise<
     healthPort,
     logFile,
     exited,
-    drain: () => void child.kill('SIGTERM'),
+    terminate: () => void child.kill('SIGTERM'),
     kill: () => void child.kill('SIGKILL'),
   };
 }

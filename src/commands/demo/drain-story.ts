@@ -1,4 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AdminClient } from '../../proxy/admin/client/admin-client.ts';
+import { openAdminClient } from '../../proxy/admin/client/open-admin-client.ts';
+import type { Agent, AgentState } from '../../proxy/admin/model/agent.ts';
 import { Fault } from '../../proxy/ops/fault.ts';
 import type { CommandIo } from '../io.ts';
 import { type AgentProcess, hostOf } from './agent-process.ts';
@@ -12,7 +15,7 @@ const LEAVE_TIMEOUT_MS = 20_000;
 const DRAINED = 'demo-b';
 
 /**
- * `demo --story drain`: an agent is drained while a download runs through it.
+ * `demo --story drain`: an agent is drained by an order while a download runs through it, and stopped when it is drained.
  * @param seconds how long to take for it
  * @returns 0, or 1 when something did not happen as told
  * @throws Fault
@@ -35,6 +38,7 @@ export async function tellDrainStory(scene: Scene, seconds: number, io: CommandI
     onFailure: (fault) => say(`A REQUEST FAILED: ${fault.line}`),
   });
   const running = traffic.run();
+  const admin = openAdminClient(scene.adminAddress, { actor: 'demo' });
   const wait = (part: number): Promise<void> => sleep(seconds * 1000 * part, undefined, { signal });
   const wrong: string[] = [];
   try {
@@ -53,20 +57,27 @@ export async function tellDrainStory(scene: Scene, seconds: number, io: CommandI
     say(`A download of ${mib(download.totalBytes)} MiB begins through ${by}. It is slow: it takes a while.`);
     if (by !== DRAINED) wrong.push(`the download went through ${by}`);
     await wait(0.1);
-    say(`Now ${DRAINED} is drained: kill -TERM ${agent.pid}`);
-    agent.drain();
-    await seenDraining(scene, signal);
+    say(`Now ${DRAINED} is drained: konnectivity-ts drain ${DRAINED}`);
+    await admin.drain({ agentIds: [DRAINED], reason: 'a story of the demo' }, signal);
+    await seenAs('draining', admin, signal);
     traffic.takeCounts();
     say(`The server knows: new dials go to others, those for ${hostOf(DRAINED)} as well.`);
     const late = await watchDownload(scene, download, traffic, say, () => wait(0.1));
-    if (late > 0) wrong.push(`${late} dials went to ${DRAINED} after it had said that it drains`);
+    if (late > 0) wrong.push(`${late} dials went to ${DRAINED} after the order`);
     const { whole, bytes } = await download.ended;
     say(
       `The download ended: ${bytes} of ${download.totalBytes} bytes, ${whole ? 'each as it was sent' : 'DAMAGED'}.`,
     );
     if (!whole) wrong.push('the download was not whole');
+    const { safeToStop } = await seenAs('drained', admin, signal);
+    say(
+      `The order stands, and nothing is left of it: ${DRAINED} is drained${safeToStop ? ', safe to stop' : ''}.`,
+    );
+    if (!safeToStop) wrong.push(`${DRAINED} was drained, and not safe to stop`);
+    say(`So its process may end: kill -TERM ${agent.pid}`);
+    agent.terminate();
     const code = await exitOf(agent, signal);
-    say(`${DRAINED} had nothing left to do and left by itself, with exit code ${code}.`);
+    say(`${DRAINED} left by itself, with exit code ${code}.`);
     if (code !== 0) wrong.push(`${DRAINED} ended with exit code ${code}`);
     await wait(0.2);
     say(`Requests since then:  ${countsText(scene, traffic.takeCounts())}`);
@@ -75,6 +86,7 @@ export async function tellDrainStory(scene: Scene, seconds: number, io: CommandI
     return wrong.length === 0 ? 0 : 1;
   } finally {
     stop.abort();
+    admin.close();
     await running;
   }
 }
@@ -102,11 +114,15 @@ async function watchDownload(
   }
 }
 
-/** Resolves when the server has the agent's word that it drains. */
-async function seenDraining(scene: Scene, signal: AbortSignal): Promise<void> {
-  const draining = (): boolean =>
-    [...scene.server.backends.all()].some((backend) => backend.agentId === DRAINED && backend.leaving);
-  while (!draining()) await sleep(10, undefined, { signal });
+/** Resolves with the agent when the server shows it in that state. @throws Fault, or the signal's reason */
+async function seenAs(state: AgentState, admin: AdminClient, signal: AbortSignal): Promise<Agent> {
+  const request = { intervalSeconds: 0.1, ratesFor: [], only: [DRAINED] };
+  for await (const { changed } of admin.watchAgents(request, signal)) {
+    const agent = changed.find(({ id }) => id === DRAINED);
+    if (agent?.state === state) return agent;
+  }
+  signal.throwIfAborted();
+  throw new Fault('failed', `the server stopped telling of ${DRAINED}`);
 }
 
 async function exitOf(agent: AgentProcess, signal: AbortSignal): Promise<number> {

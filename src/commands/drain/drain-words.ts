@@ -80,7 +80,7 @@ export function drainedText(agent: Agent, asked: number): string {
 
 /** Whether what ends the process loses no tunnel and no destination; if not, why not. */
 function stopText(agent: Agent, asked: number): string {
-  const { conditions, lastFor, serverIds, serverCount } = agent;
+  const { conditions, lastFor, replacements, serverIds, serverCount } = agent;
   if (agent.safeToStop) return 'safe to stop';
   if (lastFor.length > 0) return `idle, still the last for ${lastFor.join(', ')}`;
   if (conditions.includes('late') || conditions.includes('unresponsive'))
@@ -88,6 +88,9 @@ function stopText(agent: Agent, asked: number): string {
   if (conditions.includes('duplicate')) return 'but two instances have this ID, see agents -o wide';
   if (serverIds.length < serverCount) return `it has reached ${serverIds.length} of ${serverCount} servers`;
   if (conditions.includes('partial')) return 'not every server agrees yet';
+  if (replacements === 0 && asked < serverIds.length) {
+    return 'idle, still the last for something at another of its servers: ask all of them with --admin';
+  }
   if (asked < serverIds.length) {
     const says = asked === 1 ? 'says' : 'say';
     return `others take over, ${says} ${asked} of them; ask all of them with --admin`;

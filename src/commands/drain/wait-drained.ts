@@ -1,5 +1,5 @@
 import type { AdminClient } from '../../proxy/admin/client/admin-client.ts';
-import type { Agent } from '../../proxy/admin/model/agent.ts';
+import { type Agent, IN_DOUBT } from '../../proxy/admin/model/agent.ts';
 import { mergeAgents } from '../../proxy/admin/model/merge-agents.ts';
 import type { Order } from '../../proxy/admin/model/order.ts';
 import { AgentsWatch, type WatchNews } from '../agents-watch.ts';
@@ -33,6 +33,7 @@ class Waiting {
   sawOrder = false;
   sawLiving: boolean;
   leftAtMs: number | undefined;
+  drainedAtMs: number | undefined;
   code: ExitCode | undefined;
 
   constructor(operator: Operator, agent: Agent, order: Order | undefined) {
@@ -110,6 +111,7 @@ export async function waitDrained(operator: Operator, plan: DrainPlan, wait: Wai
         if (end !== undefined) await finish(operator, report, one, end);
         else if (agent !== undefined && answering > 0) {
           one.leftAtMs = undefined;
+          one.drainedAtMs = undefined;
           report.change(agent);
           if (!plan.json) await progress.tell(agent);
         }
@@ -137,6 +139,10 @@ function memoryOf({ instance, sawOrder, sawLiving }: Waiting) {
 /** Takes an end for good; an agent that lost tunnels with its stream may still come back for a moment. */
 async function finish(operator: Operator, report: DrainReport, one: Waiting, end: DrainEnd): Promise<void> {
   const { clock, times } = operator;
+  if (end.kind === 'drained' && mayStillBeSafe(end.agent)) {
+    one.drainedAtMs ??= clock.monoMs();
+    if (clock.monoMs() - one.drainedAtMs < times.settleMs) return;
+  }
   let count: CutCount = await one.cut.count();
   if (end.kind === 'left') {
     // Tunnels of servers that were not asked: nobody can say how they ended.
@@ -151,6 +157,12 @@ async function finish(operator: Operator, report: DrainReport, one: Waiting, end
   one.code = exitOfEnd(end, cut);
   report.end(one.id, one.last, end, count, one.code);
   if (end.kind === 'undrained') operator.say(`drain it anew: ${operator.command('drain', one.id)}`);
+}
+
+/** Drained, and nothing but the word of servers that were not asked is missing: it travels through the agent. */
+function mayStillBeSafe({ kind, safeToStop, lastFor, conditions }: Agent): boolean {
+  if (kind === 'go' || safeToStop || lastFor.length > 0) return false;
+  return !IN_DOUBT.some((condition) => conditions.includes(condition));
 }
 
 function giveUp(operator: Operator, report: DrainReport, one: Waiting, timeoutMs: number): void {

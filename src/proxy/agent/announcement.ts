@@ -42,6 +42,6 @@ export class Announcement {
 }
 
 /** What a server without `order` is told. */
-function withoutOrders({ leaving, tunnels, pendingDials, serverIds }: Status): Status {
-  return { ...blankStatus(), leaving, tunnels, pendingDials, serverIds };
+function withoutOrders({ leaving, tunnels, pendingDials, serverIds, replacements }: Status): Status {
+  return { ...blankStatus(), leaving, tunnels, pendingDials, serverIds, replacements };
 }

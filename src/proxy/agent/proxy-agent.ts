@@ -12,6 +12,7 @@ import { DrainedStreams } from './drained-streams.ts';
 import type { Endpoint } from './endpoint.ts';
 import { Leaving } from './leaving.ts';
 import { OrderKeeper } from './order-keeper.ts';
+import { Replacements } from './replacements.ts';
 import { ServerLink, type ServerLinkOptions } from './server-link.ts';
 import { ServerProbes } from './server-probes.ts';
 import { statusWords } from './server-refusal.ts';
@@ -52,6 +53,7 @@ export class ProxyAgent {
   readonly #leaving: Leaving;
   readonly #orders: OrderKeeper;
   readonly #drainedStreams: DrainedStreams;
+  readonly #replacements = new Replacements(() => this.servers.links.values());
   readonly #announcer: StatusAnnouncer;
   readonly #probes: ServerProbes;
   /** Streams that have not ended, those that never joined the set too. */
@@ -130,6 +132,7 @@ export class ProxyAgent {
       tunnels: this.#liveTunnels,
       pendingDials: this.#pendingDials,
       serverIds: [...this.servers.links.keys()],
+      replacements: this.#replacements.least,
     };
   }
 
@@ -170,6 +173,7 @@ export class ProxyAgent {
   leave(): void {
     if (this.leaving) return;
     this.#drain.abort();
+    this.#drainChanged();
     this.#leaving.begin();
     this.#announcer.now();
   }
@@ -182,6 +186,8 @@ export class ProxyAgent {
     link.announce({
       ...this.status,
       serverIds: [...new Set([...this.servers.links.keys(), server.serverId])],
+      // That server has not said anything yet.
+      replacements: -1,
     });
     return link;
   };
@@ -237,9 +243,13 @@ export class ProxyAgent {
         this.counts.openEndpoints--;
         this.#endpoints.delete(endpoint);
       },
-      onStatus: () => this.#leaving.changed(),
+      onStatus: () => {
+        this.#announcer.changed();
+        this.#leaving.changed();
+      },
       onOrder: (link, change) => {
         if (!this.#orders.apply(change, link.server.serverId)) return;
+        this.#drainChanged();
         this.#announcer.soon();
         this.#drainedStreams.changed();
       },
@@ -272,6 +282,10 @@ export class ProxyAgent {
     const fields = { dialID: dialId, address, reason: fault.message };
     if (this.#log.enabled(4)) this.#log.info(4, 'Dial failed', fields);
     else this.#failedDials.info(fault.code, 2, 'Dial failed', fields);
+  }
+
+  #drainChanged(): void {
+    this.#replacements.drainsFor(this.leaving ? 'leaving' : (this.order?.id ?? ''));
   }
 
   #changed(): void {

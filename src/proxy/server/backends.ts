@@ -16,7 +16,7 @@ import { SiblingProbes } from './sibling-probes.ts';
 const UNAVAILABLE = 14;
 /** Dials in a row without any answer that make a stream suspect. */
 const UNANSWERED_DIALS = 3;
-/** Changes within this time are told to leaving agents at once. */
+/** Changes within this time are told to draining agents at once. */
 const TELL_AFTER_MS = 50;
 
 /** Drain orders, as far as streams are concerned. Everything is synchronous. */
@@ -51,8 +51,10 @@ interface Watch {
   readonly probe: Probe;
   late: boolean;
   unansweredDials: number;
-  /** The last `replacements` that this stream was told. */
+  /** The last `replacements` that this stream was told; -1: none since its agent began to drain, or drains anew. */
   toldReplacements: number;
+  /** Why its agent drains, by its own word: `leaving`, the ID of the order, or empty. */
+  drainsFor: string;
   /** It was told as connected: not so a stream that its agent closes again at once. */
   joined: boolean;
 }
@@ -70,8 +72,8 @@ export class Backends {
   readonly #siblings: SiblingProbes<Backend>;
   /** Streams of Go agents that may be closed again at once: not told as connected yet. */
   readonly #waiting = new Set<Backend>();
-  /** Streams of our agents that shut down: they are told how many could replace them. */
-  readonly #leaving = new Set<Backend>();
+  /** Streams of our agents that drain: they are told how many could replace them. */
+  readonly #draining = new Set<Backend>();
   #advanceTimer: NodeJS.Timeout | undefined;
   #tellTimer: NodeJS.Timeout | undefined;
 
@@ -160,6 +162,7 @@ export class Backends {
       late: false,
       unansweredDials: 0,
       toldReplacements: -1,
+      drainsFor: '',
       joined: false,
     });
     this.#siblings.add(backend.agentId, backend);
@@ -220,36 +223,48 @@ export class Backends {
   #markSuspect(backend: Backend, watch: Watch): void {
     this.registry.markSuspect(backend, watch.late || watch.unansweredDials >= UNANSWERED_DIALS);
     this.#options.changes.touchReadiness(backend.agentId);
-    this.#tellLeaving();
+    this.#tellDraining();
   }
 
   #onLeaving(backend: Backend): void {
     this.registry.markDraining(backend);
-    if (backend.ours) this.#leaving.add(backend);
+    this.#heardDrain(backend, 'leaving');
     this.#log.info(1, 'Agent drains: new dials go to others', {
       ...who(backend),
       tunnels: backend.tunnels.size,
     });
     this.#event('agent-leaving', backend, 'says that it shuts down');
-    this.#tellLeaving();
+    this.#tellDraining();
   }
 
   #onStatus(backend: Backend, status: Status): void {
     this.#options.orders.heard(backend, status);
     this.#options.changes.touch(backend.agentId);
+    this.#heardDrain(backend, backend.leaving ? 'leaving' : (status.order?.id ?? ''));
     if (this.registry.stateOf(backend)?.announced === true) return;
     this.registry.markChoosable(backend);
     this.#tellJoined(backend);
     this.#options.changes.touchReadiness(backend.agentId);
-    this.#tellLeaving();
+    this.#tellDraining();
+  }
+
+  /** An agent forgets what it was told of an earlier drain, so that its word is never about that. */
+  #heardDrain(backend: Backend, drainsFor: string): void {
+    const watch = this.#watches.get(backend);
+    if (watch === undefined || !backend.ours || watch.drainsFor === drainsFor) return;
+    watch.drainsFor = drainsFor;
+    watch.toldReplacements = -1;
+    if (drainsFor === '') this.#draining.delete(backend);
+    else this.#draining.add(backend);
+    this.#tellDraining();
   }
 
   /** Several changes in a row cause one look. */
-  #tellLeaving(): void {
-    if (this.#leaving.size === 0 || this.#tellTimer !== undefined) return;
+  #tellDraining(): void {
+    if (this.#draining.size === 0 || this.#tellTimer !== undefined) return;
     this.#tellTimer = setTimeout(() => {
       this.#tellTimer = undefined;
-      for (const backend of this.#leaving) this.#tell(backend);
+      for (const backend of this.#draining) this.#tell(backend);
     }, TELL_AFTER_MS).unref();
   }
 
@@ -258,7 +273,7 @@ export class Backends {
     const replacements = replacementsOf(this.registry, backend);
     if (watch === undefined || replacements === watch.toldReplacements) return;
     watch.toldReplacements = replacements;
-    backend.send(statusPacket({ ...blankStatus(), replacements }));
+    backend.answer(statusPacket({ ...blankStatus(), replacements }));
   }
 
   #remove(backend: Backend, end: StreamEnd): void {
@@ -266,7 +281,7 @@ export class Backends {
     if (watch === undefined) return;
     watch.probe.stop();
     this.#watches.delete(backend);
-    this.#leaving.delete(backend);
+    this.#draining.delete(backend);
     this.#waiting.delete(backend);
     this.#siblings.remove(backend.agentId, backend);
     this.registry.remove(backend);
@@ -281,7 +296,7 @@ export class Backends {
     });
     if (watch.joined) this.#event('agent-disconnected', backend, disconnectText(backend, end));
     else this.#options.changes.touchReadiness(backend.agentId);
-    this.#tellLeaving();
+    this.#tellDraining();
   }
 
   #event(type: EventType, backend: Backend | undefined, message: string): void {

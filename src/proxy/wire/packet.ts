@@ -56,7 +56,7 @@ export interface Packet {
   frame: Buffer;
 }
 
-/** STATUS (docs/EXTENSIONS.md). An agent fills the first group, a server the second. */
+/** STATUS (docs/EXTENSIONS.md). A server fills in `replacements` alone. */
 export interface Status {
   /** True when the agent takes no new dials by choice: told by a signal. */
   leaving: boolean;
@@ -66,7 +66,10 @@ export interface Status {
   pendingDials: number;
   /** IDs of the servers the agent has a stream to. */
   serverIds: string[];
-  /** From a server: ready agents that could replace this one for everything it serves; -1 when not said. */
+  /**
+   * From a server: ready agents of it that could replace this one for everything it serves. From an agent that drains:
+   * the least that its servers say. -1 when not said.
+   */
   replacements: number;
   /** With `order`: how many changes of its orders this instance has made. The highest of an instance is the latest. */
   orderNumber: number;

@@ -69,7 +69,14 @@ export class GrpcAdminClient implements AdminClient {
   }
 
   async orders(signal: AbortSignal): Promise<readonly Order[]> {
-    return (await this.#call('ListOrders', {}, signal)).orders;
+    const orders: Order[] = [];
+    let pageToken = '';
+    do {
+      const page = await this.#call('ListOrders', { pageToken }, signal);
+      orders.push(...page.orders);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== '');
+    return orders;
   }
 
   select(request: SelectRequest, signal: AbortSignal): Promise<Selection> {

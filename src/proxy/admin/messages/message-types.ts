@@ -41,7 +41,10 @@ export interface AdminMethods {
   readonly GetAgent: Method<{ readonly id: string }, AgentDetails>;
   readonly Drain: Method<DrainRequest, { readonly results: readonly DrainResult[] }>;
   readonly Undrain: Method<UndrainRequest, { readonly results: readonly UndrainResult[] }>;
-  readonly ListOrders: Method<Record<never, never>, { readonly orders: readonly Order[] }>;
+  readonly ListOrders: Method<
+    { readonly pageSize?: number; readonly pageToken?: string },
+    { readonly orders: readonly Order[]; readonly nextPageToken: string }
+  >;
   readonly Select: Method<SelectRequest, Selection>;
   readonly ListTunnels: Method<TunnelsRequest, TunnelsPage>;
   readonly CloseTunnel: Method<CloseTunnelRequest, { readonly tunnel: Tunnel }>;

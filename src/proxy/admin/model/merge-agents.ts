@@ -109,8 +109,8 @@ export function mergeAgent(same: readonly Agent[], asked: Asked): Agent {
 }
 
 /**
- * A server knows of its own agents alone who takes over: all servers of the agent have to agree. Of a Go agent a server
- * never says it alone, unless there is no other.
+ * Our agent carries what its servers say of who takes over, so any of them may say it for all; where it cannot, all
+ * servers of the agent have to be asked. Of a Go agent a server never says it alone, unless there is no other.
  */
 function isSafeToStop(
   views: readonly Agent[],
@@ -119,9 +119,13 @@ function isSafeToStop(
   asked: Asked,
 ): boolean {
   if (IN_DOUBT.some((condition) => conditions.has(condition))) return false;
-  if (!serverIds.every((id) => asked.answered.has(id))) return false;
-  if (!views.some((agent) => agent.kind === 'go')) return views.every((agent) => agent.safeToStop);
-  return stateOf(views) === 'drained' && views.every((agent) => agent.lastFor.length === 0);
+  const isOwn = !views.some((agent) => agent.kind === 'go');
+  if (isOwn && views.every((agent) => agent.safeToStop)) return true;
+  return (
+    serverIds.every((id) => asked.answered.has(id)) &&
+    stateOf(views) === 'drained' &&
+    views.every((agent) => agent.lastFor.length === 0 && agent.replacements > 0)
+  );
 }
 
 /** Drained only where every server says so; draining as soon as one does. */

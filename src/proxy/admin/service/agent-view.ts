@@ -4,7 +4,7 @@ import type { Identifiers } from '../../wire/identifiers.ts';
 import { type Agent, type AgentStream, type Identifier, IN_DOUBT } from '../model/agent.ts';
 import { conditionsOfAgent } from './agent-conditions.ts';
 import { leftOver, stateOfAgent } from './agent-state.ts';
-import { othersReady } from './others-ready.ts';
+import { isReplacedEverywhere, replacementsOf } from './others-ready.ts';
 import { shownOrder } from './shown-order.ts';
 import { dateOf, type Moment } from './shown-tunnel.ts';
 
@@ -31,11 +31,10 @@ export function viewOfAgent(server: ProxyServer, agentId: string, at: Moment): A
   const fromConditions = conditionsOfAgent(server, streams, order, load.pausedTunnels, at.monoMs);
   const seen = drain.sightings.of(agentId);
   const newest = streams.at(-1);
-  const replacements = othersReady(backends.registry, agentId);
+  const replacements = replacementsOf(backends.registry, agentId);
   const lastFor = replacements > 0 || streams.length === 0 ? [] : drain.lastFor(agentId);
   const kind = seen?.kind ?? 'ts';
   const { serverId, serverCount } = server.options;
-  const firstSeenAgoMs = at.unixMs - (seen?.firstSeenUnixMs ?? at.unixMs);
   const connects = seen?.connects ?? 0;
   const roundTripMs = newest === undefined ? undefined : backends.roundTripMs(newest);
   const agent: Agent = {
@@ -57,10 +56,10 @@ export function viewOfAgent(server: ProxyServer, agentId: string, at: Moment): A
     safeToStop:
       state === 'drained' &&
       lastFor.length === 0 &&
-      (kind === 'ts' || serverCount === 1) &&
+      (kind === 'ts' ? isReplacedEverywhere(backends.registry, agentId) : serverCount === 1) &&
       !IN_DOUBT.some((condition) => fromConditions.conditions.includes(condition)),
     lastFor,
-    reconnects: firstSeenAgoMs < CONNECTS_COUNTED_MS ? Math.max(0, connects - 1) : connects,
+    reconnects: (seen?.firstSeenAgoMs ?? 0) < CONNECTS_COUNTED_MS ? Math.max(0, connects - 1) : connects,
     ...(seen?.goneSinceUnixMs === undefined ? {} : { lastSeen: new Date(seen.goneSinceUnixMs) }),
     bufferedBytes: load.bufferedBytes,
     pausedTunnels: load.pausedTunnels,

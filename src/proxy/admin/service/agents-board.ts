@@ -4,7 +4,7 @@ import { messageTable } from '../messages/table.ts';
 import type { Agent, AgentState } from '../model/agent.ts';
 import { viewOfAgent, withoutTrifles } from './agent-view.ts';
 import { knownAgents } from './known-agents.ts';
-import { othersReady } from './others-ready.ts';
+import { replacementsOf } from './others-ready.ts';
 import type { Sampler } from './sampler.ts';
 import { type Moment, now } from './shown-tunnel.ts';
 
@@ -125,7 +125,7 @@ export class AgentsBoard {
   #lookAtReplacements(at: Moment): void {
     const { registry } = this.#server.backends;
     for (const [agentId, { agent }] of this.#entries) {
-      if (othersReady(registry, agentId) !== agent.replacements) this.#look(agentId, at);
+      if (replacementsOf(registry, agentId) !== agent.replacements) this.#look(agentId, at);
     }
   }
 

@@ -4,7 +4,8 @@ import type { AdminMethods } from '../messages/message-types.ts';
 import { messageTable } from '../messages/table.ts';
 import { viewOfAgent } from './agent-view.ts';
 import { knownAgents, sortedIds } from './known-agents.ts';
-import { badRequest, pageSize, quoted } from './requests.ts';
+import { readToken, tokenOf } from './page-token.ts';
+import { badRequest, pageSize } from './requests.ts';
 import type { Sampler } from './sampler.ts';
 import { now } from './shown-tunnel.ts';
 
@@ -12,7 +13,6 @@ const AGENT = messageTable('Agent');
 const MOST_AGENTS = 1_000;
 /** Of a page: what agents say of themselves can be long. */
 const MOST_BYTES = 1024 * 1024;
-const MOST_TOKEN_CHARACTERS = 4_096;
 
 /** A page of agents in the order of their IDs, of as many as fit. Its token is the last ID. @throws Fault `admin-bad-request` */
 export function listAgents(
@@ -23,6 +23,10 @@ export function listAgents(
   const size = pageSize(request.pageSize ?? 0, MOST_AGENTS, MOST_AGENTS);
   const after = readToken(request.pageToken ?? '');
   const ratesFor = new Set(request.ratesFor);
+  if (ratesFor.size > MOST_AGENTS) {
+    throw badRequest(`rates_for names ${ratesFor.size} agents`, `name at most ${MOST_AGENTS}`);
+  }
+  if (ratesFor.size > 0) sampler.ask();
   const ids = sortedIds([...knownAgents(server)].filter((agentId) => agentId > after));
   const at = now();
   const agents: Encoded[] = [];
@@ -36,19 +40,10 @@ export function listAgents(
     const encoded = new Encoded(encodeMessage(AGENT, shown));
     bytes += encoded.bytes.length;
     if (agents.length === size || (bytes > MOST_BYTES && agents.length > 0)) {
-      return { agents, nextPageToken: Buffer.from(last).toString('base64url') };
+      return { agents, nextPageToken: tokenOf(last) };
     }
     agents.push(encoded);
     last = agentId;
   }
   return { agents, nextPageToken: '' };
-}
-
-function readToken(token: string): string {
-  const after = token.length > MOST_TOKEN_CHARACTERS ? '' : Buffer.from(token, 'base64url').toString();
-  if (token === '' || Buffer.from(after).toString('base64url') === token) return after;
-  throw badRequest(
-    `the page token ${quoted(token)} is none of ours`,
-    'take next_page_token of the page before',
-  );
 }

@@ -8,12 +8,12 @@ import type { Audit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { changeHandlers } from './change-handlers.ts';
 import { listAgents } from './list-agents.ts';
+import { listOrders } from './list-orders.ts';
 import { endedTunnels, listTunnels } from './list-tunnels.ts';
 import { notFound, quoted } from './requests.ts';
 import type { Sampler } from './sampler.ts';
 import { select } from './select.ts';
 import { type ServerInfoParts, serverInfo, shownCaller } from './server-info.ts';
-import { shownOrder } from './shown-order.ts';
 import { now, shownTunnel } from './shown-tunnel.ts';
 import { watchAgents } from './watch-agents.ts';
 import { shownEvent, watchEvents } from './watch-events.ts';
@@ -39,20 +39,21 @@ export function makeHandlers(parts: HandlerParts): {
   const info = sharedInfo(parts, board);
   const origin = { serverId: server.options.serverId, epoch };
   const handlers: AdminHandlers = {
-    GetServer: (_, { caller }) => serverInfo(parts, caller),
+    GetServer: (_, { caller }) => {
+      sampler.ask();
+      return serverInfo(parts, caller);
+    },
     ListAgents: (request) => ({ ...listAgents(server, sampler, request), revision: board.revision, epoch }),
     WatchAgents: (request, { caller, signal }) => {
       return watchAgents({ board, sampler, epoch, info: () => info(caller) }, request, signal);
     },
     GetAgent: ({ id }) => agentDetails(server, sampler, id, origin),
-    ListOrders: () => ({
-      orders: server.drain
-        .orders()
-        .map(shownOrder)
-        .sort((a, b) => (a.agentId < b.agentId ? -1 : 1)),
-    }),
+    ListOrders: (request) => listOrders(server.drain.orders(), request),
     Select: (request) => select(server, request),
-    ListTunnels: (request) => listTunnels(server, request),
+    ListTunnels: (request) => {
+      sampler.ask();
+      return listTunnels(server, request);
+    },
     WatchEvents: (request, { signal }) => watchEvents(server.events, request, origin, signal),
     ...changeHandlers(server, parts.audit),
   };
@@ -79,6 +80,7 @@ function agentDetails(
   id: string,
   origin: { readonly serverId: string; readonly epoch: string },
 ): AgentDetails {
+  sampler.ask();
   const at = now();
   const view = viewOfAgent(server, id, at);
   if (view === undefined) {

@@ -9,11 +9,14 @@ interface Counted {
 }
 
 const SAMPLE_MS = 1_000;
+/** So many times slower while nobody watches or asks: how long a tunnel is idle has to be known even then. */
+const QUIET_FACTOR = 10;
 const NO_RATES: Rates = { dialsPerSecond: 0, bytesToNodePerSecond: 0, bytesFromNodePerSecond: 0 };
 
 /**
- * Looks once a second at what tunnels have counted: rates, and when their last byte came, without a clock read for
- * each packet.
+ * Looks at what tunnels have counted: rates, and when their last byte came, without a clock read for each packet. Once
+ * a second while somebody watches, or asked a moment ago; else every ten seconds. Who asks then is told at once, of what
+ * went on since the last look.
  */
 export class Sampler {
   readonly #server: ProxyServer;
@@ -24,17 +27,39 @@ export class Sampler {
   #dials = 0;
   /** Agents with a tunnel that is paused for long. */
   #slow = new Set<string>();
+  readonly #sampleMs: number;
   #lastMs: number;
-  readonly #timer: NodeJS.Timeout;
+  #askedMs = Number.NEGATIVE_INFINITY;
+  #watches = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
 
   constructor(server: ProxyServer, sampleMs = SAMPLE_MS) {
     this.#server = server;
+    this.#sampleMs = sampleMs;
     this.#lastMs = performance.now();
     this.#dials = server.counters.dialsStarted;
-    this.#timer = setInterval(() => this.sample(), sampleMs).unref();
+    this.#arm();
   }
 
-  /** Of the last second. */
+  /** Somebody is about to read rates or idle times once: what they read is no older than a second. */
+  ask(): void {
+    this.#askedMs = performance.now();
+    this.#wake();
+  }
+
+  /** Somebody watches until the function that this returns is called. */
+  watch(): () => void {
+    this.#watches++;
+    this.#wake();
+    let left = false;
+    return () => {
+      if (!left) this.#watches--;
+      left = true;
+    };
+  }
+
+  /** Since the look before the last. */
   rates(agentId: string): Rates {
     return this.#rates.get(agentId) ?? NO_RATES;
   }
@@ -49,7 +74,27 @@ export class Sampler {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #wake(): void {
+    if (performance.now() - this.#lastMs >= this.#sampleMs) this.sample();
+    this.#arm();
+  }
+
+  /** The next look, counted from the last one. */
+  #arm(): void {
+    if (this.#closed) return;
+    clearTimeout(this.#timer);
+    const nowMs = performance.now();
+    const quietMs = this.#sampleMs * QUIET_FACTOR;
+    const everyMs = this.#watches > 0 || nowMs - this.#askedMs < quietMs ? this.#sampleMs : quietMs;
+    const look = (): void => {
+      this.sample();
+      this.#arm();
+    };
+    this.#timer = setTimeout(look, Math.max(1, this.#lastMs + everyMs - nowMs)).unref();
   }
 
   sample(): void {
@@ -70,7 +115,8 @@ export class Sampler {
         counted.fromNode += tunnel.bytesFromNode;
         const { sample } = tunnel;
         const bytes = tunnel.bytesToNode + tunnel.bytesFromNode;
-        sample.bytesPerSecond = (bytes - sample.bytes) / seconds;
+        const aliveSeconds = Math.max(0.001, (nowMs - tunnel.startedAtMs) / 1000);
+        sample.bytesPerSecond = (bytes - sample.bytes) / Math.min(seconds, aliveSeconds);
         if (bytes !== sample.bytes) {
           sample.bytes = bytes;
           sample.lastByteMs = nowMs;

@@ -3,14 +3,15 @@ import type { ProxyServer } from '../../server/proxy-server.ts';
 import { type Exclusion, type ExplainedStrategy, explain } from '../../server/selection/explain.ts';
 import type { SelectCandidate, Selection, SelectRequest } from '../model/selection.ts';
 import { assumedSelector } from './assumed-selector.ts';
+import { checkTarget } from './check-target.ts';
 import { endedTunnels } from './list-tunnels.ts';
-import { badRequest, quoted } from './requests.ts';
+import { badRequest } from './requests.ts';
 import { selectReason } from './select-reason.ts';
 import { now } from './shown-tunnel.ts';
 
 const MOST_CANDIDATES = 50;
 const MOST_HISTORY = 100;
-const MOST_TARGET_CHARACTERS = 1_024;
+const MOST_ASSUMED = 1_000;
 
 const EXCLUDED: Readonly<Record<Exclusion, string>> = {
   draining: 'draining, and a ready agent was found',
@@ -23,12 +24,12 @@ const EXCLUDED: Readonly<Record<Exclusion, string>> = {
 /** A dry run of a dial, by the code that real dials are given out by. @throws Fault `admin-bad-request` */
 export function select(server: ProxyServer, request: SelectRequest): Selection {
   const { target, assumeDrained = [], assumeGone = [], history = 0 } = request;
-  if (target === '' || target.length > MOST_TARGET_CHARACTERS) {
-    throw badRequest(`the target ${quoted(target)} is none`, 'give host:port, or a host');
-  }
+  checkTarget(target);
   if (history < 0 || history > MOST_HISTORY) {
     throw badRequest(`a history of ${history} is out of bounds`, `give 0 to ${MOST_HISTORY}`);
   }
+  checkAssumed('assume_drained', assumeDrained);
+  checkAssumed('assume_gone', assumeGone);
   const gone = new Set(assumeGone);
   const drained = new Set(assumeDrained);
   const selector =
@@ -51,6 +52,11 @@ export function select(server: ProxyServer, request: SelectRequest): Selection {
     choices: explanation.choices,
     history: history === 0 ? [] : endedTunnels(server, { destination: target }, now(), history),
   };
+}
+
+function checkAssumed(field: string, agentIds: readonly string[]): void {
+  if (agentIds.length <= MOST_ASSUMED) return;
+  throw badRequest(`${field} names ${agentIds.length} agents`, `name at most ${MOST_ASSUMED}`);
 }
 
 function shownStrategy(

@@ -44,6 +44,7 @@ export async function* watchAgents(
       if (only === undefined || only.has(agentId)) changed.add(agentId);
     },
   });
+  const unwatch = parts.sampler.watch();
   try {
     const ids = sortedIds([...board.ids()].filter((agentId) => only === undefined || only.has(agentId)));
     let sample = parts.sampler.samples;
@@ -72,6 +73,7 @@ export async function* watchAgents(
       sample = samples;
     }
   } finally {
+    unwatch();
     leave();
   }
 }

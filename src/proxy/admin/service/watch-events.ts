@@ -47,12 +47,10 @@ export async function* watchEvents(
   }
 }
 
+/** By the times that events bear, which may go back: all are looked at, so that none from then on is left out. */
 function firstSince(log: EventLog, sinceUnixMs: number): number {
   let from = log.last + 1;
-  for (const { atUnixMs, number } of log.newestFirst()) {
-    if (atUnixMs < sinceUnixMs) break;
-    from = number;
-  }
+  for (const { atUnixMs, number } of log.newestFirst()) if (atUnixMs >= sinceUnixMs) from = number;
   return from;
 }
 

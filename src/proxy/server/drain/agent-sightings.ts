@@ -10,7 +10,8 @@ export interface AgentSighting {
   readonly identifiers: Identifiers;
   /** Of its last stream. */
   readonly remote: string;
-  readonly firstSeenUnixMs: number;
+  /** How long ago its first stream came. */
+  readonly firstSeenAgoMs: number;
   /** Its last stream's end; undefined while it is connected. */
   readonly goneSinceUnixMs: number | undefined;
   /** Streams that it opened within the last ten minutes. */
@@ -48,7 +49,7 @@ const MOST_CONNECTS = 1_000;
 interface Record {
   seen: SeenStream;
   streams: number;
-  readonly firstSeenUnixMs: number;
+  readonly firstSeenMonoMs: number;
   goneSinceUnixMs: number | undefined;
   goneSinceMonoMs: number;
   /** On the clock that never goes back, oldest first. */
@@ -98,7 +99,7 @@ export class AgentSightings {
       record = {
         seen: stream,
         streams: 0,
-        firstSeenUnixMs: this.#clock.wallMs(),
+        firstSeenMonoMs: this.#clock.monoMs(),
         goneSinceUnixMs: undefined,
         goneSinceMonoMs: 0,
         connectsMonoMs: [],
@@ -166,7 +167,7 @@ export class AgentSightings {
       version: seen.version,
       identifiers: seen.identifiers,
       remote: seen.remote,
-      firstSeenUnixMs: record.firstSeenUnixMs,
+      firstSeenAgoMs: this.#clock.monoMs() - record.firstSeenMonoMs,
       goneSinceUnixMs: record.goneSinceUnixMs,
       connects: this.#counted(record.connectsMonoMs, this.#clock.monoMs()).length,
     };

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../../ops/fault.ts';
 import { listenUnix } from '../../ops/listen-unix.ts';
@@ -39,9 +39,14 @@ export async function lockDirectory(directory: string, log: Log): Promise<Direct
         error,
       );
     }
-    if (error.code !== 'socket-directory-missing') {
+    // What is no directory is refused when the orders are read.
+    if (error.code !== 'socket-directory-missing' && isDirectory(directory)) {
       log.warning('--state-dir is not locked: no other server may use it', { reason: error.line });
     }
     return undefined;
   }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

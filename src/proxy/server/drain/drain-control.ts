@@ -18,6 +18,7 @@ import { DrainReporter } from './drain-reporter.ts';
 import type { DrainEvent } from './drain-words.ts';
 import { EndedOrders } from './ended-orders.ts';
 import { lastFor } from './guard.ts';
+import type { Deadline } from './order.ts';
 import { OrderLedger } from './order-ledger.ts';
 import { inForce, type OrderState, placedHere } from './order-state.ts';
 import { sweepOrders } from './order-sweep.ts';
@@ -83,7 +84,7 @@ export class DrainControl {
           this.#reporter.ended(ended, by);
         },
       },
-      () => this.#clock.wallMs(),
+      () => this.#now(),
     );
     this.#marks = new StreamMarks(options.registry, this.#ledger, this.#clock);
     const shared = {
@@ -106,7 +107,7 @@ export class DrainControl {
       drainingFallback: options.drainingFallback,
       mostOrders: this.#bounds.mostOrders,
       stored: () => this.#stored.count,
-      now: () => ({ monoMs: this.#clock.monoMs(), unixMs: this.#clock.wallMs() }),
+      now: () => this.#now(),
     });
   }
 
@@ -271,6 +272,10 @@ export class DrainControl {
 
   #tunnels(agentId: string): number {
     return this.#registry.streamsOf(agentId).reduce((sum, backend) => sum + backend.tunnels.size, 0);
+  }
+
+  #now(): Deadline {
+    return { monoMs: this.#clock.monoMs(), unixMs: this.#clock.wallMs() };
   }
 
   #tell(agentId: string): void {

@@ -41,6 +41,7 @@ export function drainMetrics(metrics: ScrapedMetrics, source: DrainMetricsSource
     'drain_order_age_seconds_max',
     'Age of the oldest drain order in force; 0 without any.',
     () => {
+      // Orders outlive processes and come from other machines: only the wall clock knows how old they are.
       const now = source.nowUnixMs();
       const ages = source.orders().map(({ sinceUnixMs }) => (now - sinceUnixMs) / 1000);
       return ages.reduce((oldest, age) => Math.max(oldest, age), 0);

@@ -1,5 +1,5 @@
 import { isOrderId, MOST_ORDER_ID_CHARS, MOST_ORDER_TEXT_BYTES } from '../../wire/order.ts';
-import type { EndedId } from './ended-orders.ts';
+import type { EndedId } from './ended-ids.ts';
 
 /** An order as it is kept: with wall clock times, because no other clock outlives the process. */
 export interface KeptOrder {

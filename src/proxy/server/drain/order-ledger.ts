@@ -1,5 +1,5 @@
 import type { EndedOrders } from './ended-orders.ts';
-import type { Actor, Order } from './order.ts';
+import type { Actor, Deadline, Order } from './order.ts';
 import {
   type EndedOrder,
   inForce,
@@ -66,13 +66,13 @@ const NOBODY: Actor = { name: '', claimed: false };
 export class OrderLedger {
   readonly ended: EndedOrders;
   readonly #events: LedgerEvents;
-  readonly #nowUnixMs: () => number;
+  readonly #now: () => Deadline;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(ended: EndedOrders, events: LedgerEvents, nowUnixMs: () => number) {
+  constructor(ended: EndedOrders, events: LedgerEvents, now: () => Deadline) {
     this.ended = ended;
     this.#events = events;
-    this.#nowUnixMs = nowUnixMs;
+    this.#now = now;
   }
 
   stateOf(agentId: string): OrderState {
@@ -121,7 +121,7 @@ export class OrderLedger {
     const others = new Set<string>();
     for (const { order } of entry.standings.values()) if (order !== undefined) others.add(order.id);
     this.#step(agentId, entry, { kind: 'undrained' }, by);
-    for (const id of others) this.#bury(agentId, id, false);
+    for (const id of others) this.#bury(agentId, id, { byRestart: false, heard: false });
     this.#tellEnds(entry, [...others], by);
     this.#forgetIdle(agentId, entry);
   }
@@ -226,7 +226,10 @@ export class OrderLedger {
     const told: string[] = [];
     for (const { order, cause } of ended) {
       // What expired here may be in force elsewhere, and whom a restart ends it for is gone.
-      if (cause !== 'expired') this.#bury(agentId, order.id, cause === 'restart');
+      if (cause !== 'expired') {
+        const heard = by === undefined && placedHere(before)?.id !== order.id;
+        this.#bury(agentId, order.id, { byRestart: cause === 'restart', heard });
+      }
       if (cause !== 'expired' && cause !== 'restart') told.push(order.id);
     }
     this.#tellEnds(entry, told, by ?? NOBODY);
@@ -234,8 +237,11 @@ export class OrderLedger {
     for (const one of ended) this.#events.onEnded(one, by);
   }
 
-  #bury(agentId: string, id: string, byRestart: boolean): void {
-    this.ended.add({ id, agentId, atUnixMs: this.#nowUnixMs(), byRestart });
+  #bury(agentId: string, id: string, { byRestart, heard }: { byRestart: boolean; heard: boolean }): void {
+    const { monoMs, unixMs } = this.#now();
+    const ended = { id, agentId, atUnixMs: unixMs, byRestart };
+    if (heard) this.ended.addHeard(ended, monoMs);
+    else this.ended.add(ended, monoMs);
   }
 
   #tellEnds(entry: Entry, ids: readonly string[], by: Actor): void {

@@ -23,6 +23,6 @@ export async function sweepOrders(
     if (signal.aborted) return;
     for (const agentId of stored.goneFor(goneMs)) ledger.expire(agentId);
     sightings.expire();
-    if (ledger.ended.expire(clock.wallMs()) > 0) stored.changed();
+    if (ledger.ended.expire(clock.monoMs()) > 0) stored.changed();
   }
 }

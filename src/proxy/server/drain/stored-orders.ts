@@ -59,7 +59,11 @@ export class StoredOrders {
     if (this.#keeper === undefined) return [];
     const { ledger, clock } = this.#options;
     const kept = await this.#keeper.open();
-    for (const ended of kept.ended) ledger.ended.add(ended);
+    // While this server was down only the wall clock went on.
+    for (const ended of kept.ended) {
+      const agoMs = Math.max(0, clock.wallMs() - ended.atUnixMs);
+      ledger.ended.add(ended, clock.monoMs() - agoMs);
+    }
     const orders = kept.orders.map((one) => {
       const order = restoredOrder(one, { monoMs: clock.monoMs(), unixMs: clock.wallMs() });
       ledger.restore(order);
@@ -133,7 +137,7 @@ export class StoredOrders {
       const order = placedHere(state);
       if (order !== undefined) orders.push(keptOrder(order, this.#gone.sinceUnixMs(agentId)));
     }
-    return { orders, ended: [...ledger.ended.all()] };
+    return { orders, ended: ledger.ended.kept() };
   }
 }
 

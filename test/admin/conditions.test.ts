@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { viewOfAgent } from '../../src/proxy/admin/service/agent-view.ts';
+import { PacketType } from '../../src/proxy/wire/packet.ts';
+import { dialRequest } from '../../src/proxy/wire/packets.ts';
+import { AdminCase } from '../peers/admin-case.ts';
+import { until } from '../peers/sockets-left.ts';
+import type { TestServerOptions } from '../peers/test-server.ts';
+
+const never = new AbortController().signal;
+let running: AdminCase | undefined;
+afterEach(async () => {
+  await running?.close();
+  running = undefined;
+});
+
+async function start(server: TestServerOptions = {}): Promise<AdminCase> {
+  running = await AdminCase.start({ server });
+  return running;
+}
+
+describe('an agent', () => {
+  it('is a duplicate when two of its instances are alive together for more than 5 s, and until one is gone', async () => {
+    const { peers } = await start();
+    const conditions = (laterMs: number): readonly string[] | undefined => {
+      const at = { monoMs: performance.now() + laterMs, unixMs: Date.now() + laterMs };
+      return viewOfAgent(peers.server, 'a', at)?.agent.conditions;
+    };
+    await peers.agent('a', { instance: 'one' });
+    assert.deepEqual(conditions(60_000), []);
+    const two = await peers.agent('a', { instance: 'two' });
+    assert.deepEqual(conditions(0), []);
+    assert.deepEqual(conditions(6_000), ['duplicate']);
+    two.stream.abort(1, 'gone');
+    await until(() => peers.server.backends.size === 1, 'its end');
+    assert.deepEqual(conditions(60_000), []);
+  });
+
+  it('is unresponsive after three dials that it does not answer, and no longer when it answers one', async () => {
+    const { peers, client } = await start({ times: { dialTimeoutMs: 20 } });
+    const agent = await peers.agent('a');
+    for (let i = 1n; i <= 3n; i++) {
+      const frontend = peers.frontend();
+      frontend.send(dialRequest(i, '10.0.0.7:1'));
+      await frontend.next(PacketType.DIAL_RSP);
+    }
+    assert.deepEqual((await client.agent('a', never)).agent.conditions, ['unresponsive']);
+    const request = await agent.next(PacketType.DIAL_REQ);
+    agent.send({ ...request, type: PacketType.DIAL_RSP, connectId: 0, error: 'refused' });
+    while ((await client.agent('a', never)).agent.conditions.length > 0);
+  });
+
+  it('is overdue once the deadline of its order passed, and stays under the order', async () => {
+    const { peers, client } = await start();
+    await peers.agent('a');
+    await peers.agent('b');
+    await client.drain({ agentIds: ['a'], deadlineSeconds: 0.01 }, never);
+    for await (const { type } of client.events({ since: new Date(0), follow: true }, never)) {
+      if (type === 'order-overdue') break;
+    }
+    const { agent } = await client.agent('a', never);
+    assert.deepEqual([agent.conditions, agent.order?.overdue, agent.state], [['overdue'], true, 'drained']);
+  });
+});
