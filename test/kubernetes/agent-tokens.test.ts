@@ -259,3 +259,14 @@ test('a token that comes back as the name of its user is not shown', async () =>
   reviewer.answer = () => ({ ...good, user: { username: 'opaque-token' } });
   assert.doesNotMatch(JSON.stringify(await reviewer.check('opaque-token')), /opaque/);
 });
+
+test('what is remembered of a refused token is short, however long the token and the words about it', async () => {
+  const reviewer = new Reviewer();
+  const token = 'x'.repeat(16_000);
+  reviewer.answer = () => ({ authenticated: false, error: `no ${'such '.repeat(100_000)}token ${token}` });
+  for (let look = 0; look < 2; look++) {
+    const verdict = await reviewer.check(token);
+    assert.ok(verdict.kind === 'refused' && verdict.reason.length < 500);
+  }
+  assert.equal(reviewer.asked.length, 1);
+});

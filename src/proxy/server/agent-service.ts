@@ -57,6 +57,8 @@ export function agentService(
 }
 
 function admit(options: AgentServiceOptions, call: ServerDuplexStream<Buffer, Buffer>): void {
+  // It lives as long as the call, and the token is up to 16 KiB that nobody needs again.
+  call.metadata.remove('authorization');
   if (!options.accepting()) {
     call.emit('error', { code: status.UNAVAILABLE, details: 'the server is shutting down' });
     return;
