@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import { newDialId } from '../../src/proxy/server/dial-desk.ts';
@@ -12,6 +13,10 @@ import { startDestination, type TestTunnel } from './tunnel.ts';
 export type Cancel = 'hang-up' | 'DIAL_CLS' | 'reset';
 
 const AT_ONCE = 10;
+/** An HTTP/2 server ends a connection that resets more streams than this in a short time. */
+const RACES_OF_ONE_CLIENT = 500;
+/** Longer than anything takes here: what takes longer hangs. */
+const HANGS_MS = 60_000;
 /** Turns of the event loop that the answer takes to its client, and some more. */
 const TURNS = 12;
 
@@ -31,17 +36,20 @@ export async function raceCancels(tunnel: TestTunnel, cancel: Cancel, races: num
   const { counters } = tunnel.server.server;
   const cancelledBefore = counters.dialFailures.get('frontend_close') ?? 0;
   const answeredBefore = counters.dialsSucceeded;
-  const client = proxyClient(tunnel);
   const destinations = await Promise.all(Array.from({ length: AT_ONCE }, () => AcceptingDestination.start()));
   let next = 0;
   const racer = async (destination: AcceptingDestination): Promise<void> => {
-    for (let race = next++; race < races; race = next++) {
-      const accepted = destination.accepts();
-      const takeBack = dial(tunnel, client, cancel, destination.address);
-      if (race % 2 === 0) await accepted;
-      // grpc-js forgets a cancel in the very tick in which the call was made.
-      for (let turn = 0; turn <= (race >> 1) % TURNS; turn++) await new Promise((go) => setImmediate(go));
-      await takeBack();
+    let client = proxyClient(tunnel);
+    try {
+      for (let race = next++, own = 1; race < races; race = next++, own++) {
+        if (own % RACES_OF_ONE_CLIENT === 0) {
+          client.close();
+          client = proxyClient(tunnel);
+        }
+        await within(runRace(tunnel, client, cancel, destination, race), `race ${race} by ${cancel}`);
+      }
+    } finally {
+      client.close();
     }
   };
   try {
@@ -49,13 +57,44 @@ export async function raceCancels(tunnel: TestTunnel, cancel: Cancel, races: num
     await nothingLeft(tunnel);
     await until(() => destinations.every((one) => one.open === 0), 'no connection left at a destination');
   } finally {
-    client.close();
     for (const destination of destinations) destination.close();
   }
   return {
     cancelled: (counters.dialFailures.get('frontend_close') ?? 0) - cancelledBefore,
     answered: counters.dialsSucceeded - answeredBefore,
   };
+}
+
+async function runRace(
+  tunnel: TestTunnel,
+  client: Client,
+  cancel: Cancel,
+  destination: AcceptingDestination,
+  race: number,
+): Promise<void> {
+  const accepted = destination.accepts();
+  const { ended, takeBack } = dial(tunnel, client, cancel, destination.address);
+  if (race % 2 === 0) {
+    const early = ended.then((how) => assert.fail(`the dial ended before it was taken back: ${how}`));
+    await Promise.race([accepted, early]);
+    early.catch(() => {});
+  }
+  // grpc-js forgets a cancel in the very tick in which the call was made.
+  for (let turn = 0; turn <= (race >> 1) % TURNS; turn++) await new Promise((go) => setImmediate(go));
+  takeBack();
+  await ended;
+}
+
+async function within(done: Promise<void>, what: string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const hangs = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} hangs`)), HANGS_MS);
+  });
+  try {
+    await Promise.race([done, hangs]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** A destination that says when it accepted. */
@@ -102,27 +141,33 @@ function proxyClient(tunnel: TestTunnel): Client {
   });
 }
 
-/** Begins a dial; the returned function takes it back, and resolves when the client has seen its end. */
-function dial(tunnel: TestTunnel, client: Client, cancel: Cancel, address: string): () => Promise<void> {
+/** A dial that can be taken back, and its end as its client sees it, in words. */
+interface RacedDial {
+  readonly ended: Promise<string>;
+  takeBack(): void;
+}
+
+function dial(tunnel: TestTunnel, client: Client, cancel: Cancel, address: string): RacedDial {
   if (cancel === 'hang-up') {
     const socket = connect(tunnel.server.connectPath);
     socket.on('error', () => {}).resume();
     socket.write(`CONNECT ${address} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
-    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-    return async () => {
-      socket.destroy();
-      await closed;
-    };
+    const ended = new Promise<string>((resolve) => socket.once('close', () => resolve('closed')));
+    return { ended, takeBack: () => socket.destroy() };
   }
   const id = newDialId();
   const stream = openPublicPacketStream(client, PROXY_PATH, new Metadata());
-  const ended = new Promise<void>((resolve) => {
-    stream.attach({ onPacket: () => {}, onDrain: () => {}, onEnd: () => resolve() });
+  const ended = new Promise<string>((resolve) => {
+    stream.attach({
+      onPacket: () => {},
+      onDrain: () => {},
+      onEnd: ({ cause, code, details }) => resolve(`${cause}, status ${code} (${details})`),
+    });
   });
   stream.send(dialRequest(id, address));
-  return async () => {
+  const takeBack = (): void => {
     if (cancel === 'DIAL_CLS') stream.send(closeDial(id));
     else stream.abort(1, 'given up');
-    await ended;
   };
+  return { ended, takeBack };
 }
