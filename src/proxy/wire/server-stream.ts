@@ -91,9 +91,9 @@ function fastStream(
   call.once('cancelled', () => {
     const sent = below.sentTrailers === undefined ? undefined : own.sent;
     if (sent !== undefined) {
+      // The client ends its side when it has read the status. A reset would tell it that it may (RFC 9113, 8.1), but
+      // of Node's clients it takes what they have not read: only one that does not end gets it, when it has stalled.
       stream.conclude(sent);
-      // The client need not end its side any more (RFC 9113, 8.1). Not before the trailers have left.
-      if (!below.readableEnded) setImmediate(() => below.close(http2.constants.NGHTTP2_NO_ERROR));
     } else if (stream.connectionLost) {
       stream.conclude({ cause: 'cancelled', code: UNAVAILABLE, details: 'the connection was lost' });
     } else {
