@@ -118,9 +118,8 @@ class Run {
       this.#end();
     }
     await until(() => told.ends.length > 0, 'the end of the stream');
-    // A server waits for the end of its client's side; a client's connection is closed by whoever opened it.
-    if (this.#side === 'client' || peer.closed) return;
-    peer.stream.end();
+    // A server waits for the end of its client's side.
+    if (!peer.closed) peer.stream.end();
     await until(() => peer.closed, 'the end at the peer');
   }
 

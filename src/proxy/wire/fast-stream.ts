@@ -42,7 +42,10 @@ export class FastStream extends HandledStream {
     this.#deframer = new Deframer(this.#maxMessageBytes, (frame) => this.deliver(frame));
     this.#queue = new WriteQueue(stream, this.highWaterMarkBytes);
     this.#onFlushed = () => {
-      this.#queue.drained();
+      // grpc-js ends a client's side with the status of its server. What waits has nowhere to go, and one more write
+      // would be an error behind which the stream never ends.
+      if (this.writable) this.#queue.drained();
+      else this.#queue.clear();
       this.flushed();
     };
     stream.pause();
