@@ -24,6 +24,8 @@ const program = new Command('konnectivity-ts')
   .configureOutput({
     // Lines as long as texts of help are; in a narrower terminal as long as that is wide.
     getOutHelpWidth: () => Math.min(process.stdout.columns ?? HELP_COLUMNS, HELP_COLUMNS),
+    // Who reads the help may leave (| head): that is no error.
+    writeOut: (text) => void process.stdout.on('error', () => {}).write(text),
     outputError: (text, write) => write(`konnectivity-ts: ${text.replace(/^error: /, '')}`),
   });
 

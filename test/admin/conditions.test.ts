@@ -4,6 +4,7 @@ import { viewOfAgent } from '../../src/proxy/admin/service/agent-view.ts';
 import { PacketType } from '../../src/proxy/wire/packet.ts';
 import { dialRequest } from '../../src/proxy/wire/packets.ts';
 import { AdminCase } from '../peers/admin-case.ts';
+import { answering } from '../peers/answering.ts';
 import { until } from '../peers/sockets-left.ts';
 import type { TestServerOptions } from '../peers/test-server.ts';
 
@@ -60,5 +61,35 @@ describe('an agent', () => {
     }
     const { agent } = await client.agent('a', never);
     assert.deepEqual([agent.conditions, agent.order?.overdue, agent.state], [['overdue'], true, 'drained']);
+  });
+
+  it('is drained a second after it was chosen last, and draining again with a fallback dial', async () => {
+    const { peers, client } = await start();
+    const a = await peers.agent('a');
+    answering(a);
+    await client.drain({ agentIds: ['a'], force: true }, never);
+    const state = (laterMs: number): string | undefined => {
+      const at = { monoMs: performance.now() + laterMs, unixMs: Date.now() + laterMs };
+      return viewOfAgent(peers.server, 'a', at)?.agent.state;
+    };
+    assert.equal(state(0), 'drained');
+    const frontend = peers.frontend();
+    frontend.send(dialRequest(1n, '10.0.0.7:1'));
+    assert.equal((await frontend.next(PacketType.DIAL_RSP)).error, '');
+    assert.equal(state(60_000), 'draining');
+    frontend.stream.abort(1, 'done');
+    await until(() => [...peers.server.backends.all()][0]?.tunnels.size === 0, 'its end');
+    const [backend] = peers.server.backends.all();
+    const sinceMs = (backend?.lastChosenMs ?? 0) - performance.now();
+    assert.deepEqual([state(sinceMs + 900), state(sinceMs + 1_100)], ['draining', 'drained']);
+  });
+
+  it('that is the last ready one stays so when two operators drain the last two at once', async () => {
+    const { peers, client } = await start();
+    await peers.agent('a');
+    await peers.agent('b');
+    const both = await Promise.allSettled(['a', 'b'].map((id) => client.drain({ agentIds: [id] }, never)));
+    assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    assert.equal((await client.orders(never)).length, 1);
   });
 });

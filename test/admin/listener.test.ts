@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -65,6 +66,13 @@ function byDefault(runtime = directory): Options {
   };
 }
 
+/** A socket as a server leaves it that is killed. */
+function leaveSocket(path: string): void {
+  const script = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
+  assert.throws(() => execFileSync(process.execPath, ['-e', script], { stdio: 'ignore' }));
+  assert.ok(lstatSync(path).isSocket());
+}
+
 function refused(code: FaultCode, text = /./): (error: unknown) => boolean {
   return (error) => {
     assert.ok(error instanceof Fault, String(error));
@@ -95,6 +103,24 @@ describe('the admin socket', () => {
     }
   });
 
+  it('of servers that were killed are removed at a start, and nothing else is', async () => {
+    const place = join(directory, 'konnectivity-ts');
+    mkdirSync(place, { mode: 0o700 });
+    leaveSocket(join(place, 'admin.sock'));
+    leaveSocket(join(place, 'admin-dead.sock'));
+    leaveSocket(join(place, 'other.sock'));
+    writeFileSync(join(place, 'admin-file.sock'), '');
+    const service = await open(byDefault());
+    assert.equal(service.socketPath, join(place, 'admin.sock'));
+    await open(byDefault());
+    assert.deepEqual(readdirSync(place).sort(), [
+      'admin-file.sock',
+      'admin-server-1.sock',
+      'admin.sock',
+      'other.sock',
+    ]);
+  });
+
   it('that cannot be made at its default place is one warning', async () => {
     mkdirSync(join(directory, 'konnectivity-ts'));
     chmodSync(join(directory, 'konnectivity-ts'), 0o777);
@@ -121,10 +147,7 @@ describe('the admin socket', () => {
 
   it('that a dead server left is replaced', async () => {
     const path = join(directory, 'admin.sock');
-    const { execFileSync } = await import('node:child_process');
-    const script = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
-    assert.throws(() => execFileSync(process.execPath, ['-e', script], { stdio: 'ignore' }));
-    assert.ok(lstatSync(path).isSocket());
+    leaveSocket(path);
     const service = await open({ socket: { kind: 'path', path } });
     assert.equal(service.socketPath, path);
   });

@@ -120,6 +120,19 @@ describe('drain against real servers and agents', () => {
     assert.match(out, /^node-c: left; 1 tunnel was cut\n$/);
   });
 
+  it('an order that somebody else ends is 1, and a list without one of its servers is 7', async () => {
+    await dialThrough('node-b');
+    const run = world.run(['drain', 'node-b']);
+    await run.written('1 tunnel left');
+    assert.equal((await world.run(['undrain', 'node-b']).ended).code, 0);
+    const { code, out } = await run.ended;
+    assert.equal(code, 1);
+    assert.match(out, /^node-b: no longer draining: somebody ended the order\n$/);
+    const listed = await world.run(['agents', '--admin', `${world.sockets[0]},unix:///nowhere.sock`]).ended;
+    assert.equal(listed.code, 7);
+    assert.match(listed.said, /1 of 2 servers answered/);
+  });
+
   it('unknown agents are 3, unreachable servers 5, missing answers 2', async () => {
     const unknown = await world.run(['drain', 'node-x']).ended;
     assert.equal(unknown.code, 3);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 
@@ -42,6 +42,14 @@ describe('help', async () => {
       assert.match(stdout, /^Examples:\n {2,}\S/m);
     });
   }
+
+  it('ends in silence when nobody reads it any more', async () => {
+    const child = spawn(process.execPath, ['bin/konnectivity-ts.js', 'agents', '--help']);
+    child.stdout.destroy();
+    let said = '';
+    for await (const chunk of child.stderr) said += String(chunk);
+    assert.equal(said, '');
+  });
 
   it('suggests the nearest command for one that does not exist', async () => {
     const { code, stderr } = await run('drian');

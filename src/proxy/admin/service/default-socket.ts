@@ -5,6 +5,7 @@ import { Fault } from '../../ops/fault.ts';
 import { listenUnix } from '../../ops/listen-unix.ts';
 import type { Listener, ListenerOptions } from '../../ops/listener.ts';
 import { ADMIN_SOCKET, type AdminPlaceFacts, ownAdminDirectory } from '../model/admin-places.ts';
+import { removeStaleSockets } from './stale-sockets.ts';
 
 /** Nobody but the owner: rw-------. */
 export const OWNER_ONLY_UMASK = 0o177;
@@ -20,6 +21,7 @@ export async function listenDefaultSocket(
 ): Promise<Listener> {
   const directory = ownAdminDirectory(facts);
   makeDirectory(directory, facts.uid);
+  await removeStaleSockets(directory);
   const listen = (name: string): Promise<Listener> =>
     listenUnix({
       ...options,
