@@ -15,6 +15,12 @@ if (name === 'selection') {
 } else if (name === 'memory') {
   const { run } = await import('./memory/main.ts');
   await run(args);
+} else if (name === 'scale') {
+  const { run } = await import('./scale/main.ts');
+  await run(args);
+} else if (name === 'targets') {
+  const { run } = await import('./targets-of-files.ts');
+  run(args);
 } else if (name === 'start') {
   const { run } = await import('./start/main.ts');
   await run(args);

@@ -18,6 +18,8 @@ export const USAGE = `Usage: npm run bench -- NAME [--option=value]...
   flow        CPU with and without flow control between server and agent
   guard       under two minutes: fails if a ratio to baselines of the same run is below its floor (for releases)
   memory      what 200, 1,000 and 5,000 open tunnels that rest cost server and agent (--tunnels=N,N,N)
+  scale       10 to 10,000 simulated agents at one server, with 5,000 tunnels: memory, dials, echoes, list and watch
+  targets     the targets of several runs as one table: FILE... that --json wrote
   start       a server's start until it is healthy, an agent's until a dial is answered
   isolation   the dials of one healthy client alone, and beside what stalls, hangs or copies
   downloads   500 downloads of 5 MB at once, every byte compared, and dials meanwhile
@@ -33,6 +35,7 @@ export const USAGE = `Usage: npm run bench -- NAME [--option=value]...
                                        grpc-shared and connect-mtls)
   --tunnels=N,N                        tunnels at once (dials: in parallel) instead of the row's own numbers
                                        (isolation, downloads: how many of what runs beside the dials)
+  --agents=N,N                         scale: sizes of the fleet (default: 10,1000,5000,10000)
   --match=TEXT                         only rows whose name contains it
   --rounds=N                           rounds (default 3)
   --seconds=S                          length of one cell (default 2.5; isolation: 5)
@@ -56,6 +59,8 @@ export interface BenchOptions {
   readonly peers: readonly PairCommands[];
   readonly frontends: readonly FrontendKind[];
   readonly tunnels: readonly number[] | undefined;
+  /** Of simulated fleets. */
+  readonly agents: readonly number[] | undefined;
   readonly match: string;
   readonly rounds: number;
   readonly seconds: number;
@@ -86,6 +91,7 @@ export function readOptions(
       only: { type: 'string' },
       frontend: { type: 'string', default: FRONTENDS.join(',') },
       tunnels: { type: 'string' },
+      agents: { type: 'string' },
       match: { type: 'string', default: '' },
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: defaults.seconds },
@@ -114,6 +120,7 @@ export function readOptions(
     peers,
     frontends: list(values.frontend).map(frontend),
     tunnels: values.tunnels === undefined ? undefined : list(values.tunnels).map((n) => count('tunnels', n)),
+    agents: values.agents === undefined ? undefined : list(values.agents).map((n) => count('agents', n)),
     match: values.match,
     rounds: count('rounds', values.rounds),
     seconds: positive('seconds', values.seconds),

@@ -63,6 +63,7 @@ export function pipeDelayed(from: Socket, to: Socket, delayMs: number): void {
     clearTimeout(timer);
     held = [];
     next = 0;
-    from.destroy();
+    // One that ended takes what is still held of the other direction.
+    if (!from.readableEnded) from.destroy();
   });
 }

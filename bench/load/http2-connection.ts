@@ -30,6 +30,8 @@ const NOTHING = Buffer.alloc(0);
 
 /** What a call learns. */
 export interface CallHandler {
+  /** The server took the call. */
+  onHeaders?(): void;
   /** Part of the response; the view is valid during the call only. */
   onData(bytes: Buffer): void;
   onDrain(): void;
@@ -101,6 +103,7 @@ export class Http2Connection {
       const streamId = this.#nextStreamId;
       this.#nextStreamId += 2;
       this.#calls.set(streamId, {
+        onHeaders: () => handler.onHeaders?.(),
         onData: (bytes) => handler.onData(bytes),
         onDrain: () => handler.onDrain(),
         onEnd: (fault) => handler.onEnd(fault),
@@ -172,6 +175,7 @@ export class Http2Connection {
         break;
       case FrameType.HEADERS:
         if ((flags & Flag.END_STREAM) !== 0) this.#endCall(streamId, undefined);
+        else this.#calls.get(streamId)?.onHeaders?.();
         break;
       case FrameType.RST_STREAM:
         this.#endCall(streamId, `the call was reset with ${payload.readUInt32BE(0)}`);
