@@ -12,11 +12,15 @@ export interface ClientTlsFiles {
 }
 
 /** Where the load goes in: through a server's frontend, or straight to the destination. */
-export type Entry =
+export type Entry = (
   | { readonly kind: 'connect' | 'grpc' | 'grpc-shared'; readonly socketPath: string }
   | { readonly kind: 'connect-mtls'; readonly port: number; readonly tls: ClientTlsFiles }
   /** `through`: ports of relays, by the port of the destination that they lead to. */
-  | { readonly kind: 'direct'; readonly through?: Readonly<Record<number, number>> };
+  | { readonly kind: 'direct'; readonly through?: Readonly<Record<number, number>> }
+) & {
+  /** Dialled in turn; DESTINATION_HOSTS unless given. */
+  readonly hosts?: readonly string[];
+};
 
 export type Traffic = 'down' | 'up' | 'echo' | 'dials';
 

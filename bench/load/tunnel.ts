@@ -33,8 +33,9 @@ let nextHost = 0;
 
 /** Opens a tunnel to the destination's `port`, on the next of its addresses. */
 export function openTunnel(entry: Entry, port: number, handler: TunnelHandler): Tunnel {
-  const host = DESTINATION_HOSTS[nextHost] as string;
-  nextHost = (nextHost + 1) % DESTINATION_HOSTS.length;
+  const { hosts = DESTINATION_HOSTS } = entry;
+  nextHost = (nextHost + 1) % hosts.length;
+  const host = hosts[nextHost] as string;
   return openTunnelTo(entry, { host, port }, handler);
 }
 

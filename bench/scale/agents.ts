@@ -14,6 +14,8 @@ export interface FleetOrder {
   /** Of their IDs. */
   readonly prefix: string;
   readonly announces: boolean;
+  /** Addresses that the first of them serve, by agent. */
+  readonly hosts: readonly (readonly string[])[];
 }
 
 const AT_ONCE = 8;
@@ -23,12 +25,13 @@ let fault: string | undefined;
 let changing: NodeJS.Timeout | undefined;
 
 async function connectOne(
-  { port, prefix, announces }: FleetOrder,
+  { port, prefix, announces, hosts }: FleetOrder,
   secureContext: ReturnType<typeof createSecureContext>,
 ): Promise<void> {
   const id = `${prefix}-${String(agents.size).padStart(5, '0')}`;
+  const identity = { id, announces, hosts: hosts[agents.size] ?? [] };
   await new Promise<void>((resolve, reject) => {
-    const agent = new SimulatedAgent(port, secureContext, { id, announces }, resolve, (reason) => {
+    const agent = new SimulatedAgent(port, secureContext, identity, resolve, (reason) => {
       if (agents.delete(agent)) fault ??= reason;
       reject(new Error(reason));
     });

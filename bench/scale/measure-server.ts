@@ -61,7 +61,7 @@ export async function measureServer(
   const { options, sizes, fleet, pki, cleanUp } = context;
   const ours = contender.side === 'ours';
   const adminSocket = join(cleanUp.directory, `${name}-admin.sock`);
-  const more = ours ? [`--admin-socket=${adminSocket}`] : [];
+  const more = ['--proxy-strategies=destHost,default', ...(ours ? [`--admin-socket=${adminSocket}`] : [])];
   const server = await startServer(name, commands, 'connect', pki, cleanUp, more);
   try {
     await untilHealthy(server.healthPort, START_TIMEOUT_MS);
@@ -97,7 +97,9 @@ async function load(
 ): Promise<Loads> {
   const { pid } = party;
   const ms = options.seconds * 1000;
-  const order: LoadOrder = { traffic: 'idle', tunnels, entry, ports: idle.ports };
+  // To an address that nobody claims: spread over the fleet.
+  const spread = { ...entry, hosts: ['127.0.0.200'] };
+  const order: LoadOrder = { traffic: 'idle', tunnels, entry: spread, ports: idle.ports };
   await idle.load.call('start', order, OPEN_TIMEOUT_MS);
   const [serverBytes = 0] = await restingMemory([pid], ms);
   say(`${agents} agents and ${tunnels} tunnels: ${(serverBytes / 1e6).toFixed(0)} MB`);

@@ -11,6 +11,8 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 export interface AgentIdentity {
   readonly id: string;
+  /** Addresses that it serves before all others. */
+  readonly hosts: readonly string[];
   /** Whether it announces itself as one of ours, answers probes and tells its state; a Go agent does not. */
   readonly announces: boolean;
 }
@@ -29,7 +31,7 @@ export class SimulatedAgent {
   constructor(
     port: number,
     secureContext: SecureContext,
-    { id, announces }: AgentIdentity,
+    { id, hosts, announces }: AgentIdentity,
     onReady: () => void,
     onEnd: (fault: string) => void,
   ) {
@@ -43,7 +45,7 @@ export class SimulatedAgent {
     });
     const headers = callHeaders('/AgentService/Connect', {
       agentid: id,
-      agentidentifiers: `host=${id}`,
+      agentidentifiers: [`host=${id}`, ...hosts.map((host) => `ipv4=${host}`)].join('&'),
       ...(announces ? { 'kts-features': 'ping,status', 'kts-instance': id } : {}),
     });
     const handler = {

@@ -79,8 +79,8 @@ function mb(bytes: number): string {
 /** KB (1,000 bytes) that an agent more costs the server. */
 function kbPerAgent({ sizes }: ScaleResult): number {
   const at = (agents: number): SizeResult | undefined => sizes.find((size) => size.agents === agents);
-  const first = at(SLOPE[0]) ?? sizes[0];
-  const last = at(SLOPE[1]) ?? sizes.at(-1);
+  const both = at(SLOPE[0]) !== undefined && at(SLOPE[1]) !== undefined;
+  const [first, last] = both ? [at(SLOPE[0]), at(SLOPE[1])] : [sizes[0], sizes.at(-1)];
   if (first === undefined || last === undefined) return Number.NaN;
   return (last.serverBytes - first.serverBytes) / (last.agents - first.agents) / 1000;
 }
