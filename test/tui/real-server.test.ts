@@ -32,7 +32,7 @@ describe('top with a real server and real agents', () => {
     server = await TestServer.start({ strategies: ['destHost', 'default'] });
     service = await open();
     destination = await DestinationServer.start();
-    for (const id of ['node-a', 'node-b', 'node-c']) {
+    for (const id of AGENTS) {
       agents.push(await startRealAgent(server, id, { identifiers: `host=${id}.localhost` }));
     }
     // A tunnel through node-b, which stays until it is closed.
@@ -64,11 +64,13 @@ describe('top with a real server and real agents', () => {
 
   const screen = (): TopTerminal => top as TopTerminal;
 
-  /** Puts the cursor on an agent, wherever its row is. */
-  async function select(id: string): Promise<void> {
-    await screen().press(`/${id}<enter><escape>`);
-    await screen().shows(new RegExp(`> .*${id} [\\s\\S]*q quit$`));
+  /** Leaves a view, and waits for it: what follows an escape at once makes another key of it. */
+  async function back(): Promise<void> {
+    await screen().press('<escape>');
+    await screen().shows(/ STATE /);
   }
+
+  const select = (id: string): Promise<void> => screen().select(id, AGENTS);
 
   it('lists agents and what runs through them, and filters', async () => {
     const top = screen();
@@ -90,7 +92,9 @@ describe('top with a real server and real agents', () => {
     const asked = await top.shows(/Drain node-b[\s\S]*New dials: [\s\S]*\[ Cancel \]/);
     assert.match(asked, /1 tunnel finishes there, the oldest \d+s to node-b\.localhost:\d+/);
     // Cancel, then the reason.
-    await top.press('<tab><tab>kernel patch<tab><tab><tab><tab><tab><enter>');
+    await top.press('<tab><tab>kernel patch<tab><tab><tab><tab><tab>');
+    await top.shows(/\[ drain \]/);
+    await top.press('<enter>');
     await top.shows(/node-b is draining .*: 1 tunnel left/);
     assert.equal(server.server.drain.orderOf('node-b')?.reason, 'kernel patch');
     await top.shows(/◐ DRAINING +1 \(\d+s\) +node-b/);
@@ -108,10 +112,14 @@ describe('top with a real server and real agents', () => {
     const top = screen();
     await top.press('   d');
     await top.shows(/Drain 3 agents\?[\s\S]*Refused: [\s\S]*Type the number of tunnels, 1/);
-    await top.press('<tab><enter>');
+    await top.press('<tab>');
+    await top.shows(/\[ drain \]/);
+    await top.press('<enter>');
     await top.shows(/type the number of tunnels: 1/);
     assert.deepEqual(server.server.drain.orders(), []);
-    await top.press('<shift-tab><shift-tab>1<tab><tab><enter>');
+    await top.press('<shift-tab><shift-tab>1<tab><tab>');
+    await top.shows(/tunnels, 1: 1 [\s\S]*\[ drain \]/);
+    await top.press('<enter>');
     await top.shows(/3 agents are draining: 1 tunnel left/);
     const ids = server.server.drain.orders().map((order) => order.agentId);
     assert.deepEqual(ids.sort(), ['node-a', 'node-b', 'node-c']);
@@ -136,7 +144,7 @@ describe('top with a real server and real agents', () => {
     await top.shows(/node-b ◐ DRAINING: [\s\S]*default[\s\S]*<= chosen here/);
     server.server.drain.undrain({ agentIds: ['node-b'], actor: 'test', actorClaimed: false });
     await top.shows(/=> node-b/);
-    await top.press('<escape>');
+    await back();
   });
 
   it('shows an agent in full, and events', async () => {
@@ -144,9 +152,10 @@ describe('top with a real server and real agents', () => {
     await select('node-b');
     await top.press('<enter>');
     await top.shows(/Streams: 1[\s\S]*Tunnels: 1[\s\S]*node-b\.localhost:\d+/);
-    await top.press('<escape>E');
+    await back();
+    await top.press('E');
     await top.shows(/Events of all agents[\s\S]*agent-connected/);
-    await top.press('<escape>');
+    await back();
   });
 
   it('closes a tunnel, and says with what reason it ended', async () => {
@@ -163,11 +172,11 @@ describe('top with a real server and real agents', () => {
     await top.shows(/the tunnel to node-b\.localhost:\d+ is closed$/);
     await ended;
     await top.shows(/Tunnels of all agents: 0 tunnels/);
-    await top.press('<escape>');
+    await back();
     await select('node-b');
     await top.press('<enter>');
     await top.shows(/node-b\.localhost:\d+ .*closed-by-operator/);
-    await top.press('<escape>');
+    await back();
   });
 
   it('is left with q, and gives the terminal back', async () => {
@@ -178,4 +187,5 @@ describe('top with a real server and real agents', () => {
   });
 });
 
+const AGENTS = ['node-a', 'node-b', 'node-c'];
 const AT_HOME_MS = 3_000;

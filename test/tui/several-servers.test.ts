@@ -29,7 +29,7 @@ describe('top with two servers that are processes', () => {
     }
     const addresses = servers.map(({ adminAddress }) => adminAddress).join(',');
     top = new TopTerminal(['top', '--admin', addresses], { columns: 110, rows: 24 });
-    await top.shows(/q quit$/);
+    await top.shows(/node-a[\s\S]*node-b[\s\S]*q quit$/);
   });
   after(async () => {
     await top?.close();
@@ -76,6 +76,7 @@ describe('top with two servers that are processes', () => {
   });
 
   it('changes nothing while one is gone, and says how to go on without it', async () => {
+    await top.select('node-a', AGENTS);
     await top.press('d');
     await top.shows(/Drain node-a[\s\S]*nothing was changed: cp-2: [\s\S]*\[ \]/);
     await top.press('<escape>');
@@ -105,7 +106,8 @@ describe('top with two servers that are processes', () => {
   });
 
   it('undrains on both', async () => {
-    await top.press('gu');
+    await top.select('node-a', AGENTS);
+    await top.press('u');
     await top.shows(/Undrain node-a\?/);
     await top.press('<tab>');
     await top.shows(/\[ undrain \]/);
@@ -121,7 +123,9 @@ describe('top with two servers that are processes', () => {
     assert.match(lost, /ready +node-a[\s\S]*ready +node-b/);
     await top.press('d');
     await top.shows(/No server answers: nothing can be changed now/);
-    await top.press('<tab><enter>');
+    await top.press('<tab>');
+    await top.shows(/\[ drain \]/);
+    await top.press('<enter>');
     await top.shows(/no server answers: nothing can be changed[\s\S]*\[ drain \]/);
     await top.press('<escape>');
     await Promise.all(servers.map((one) => one.again()));

@@ -67,6 +67,15 @@ export class TopTerminal {
     }
   }
 
+  /** Puts the cursor on an agent, wherever its row is. @param all IDs that the table has, which show that it is whole */
+  async select(id: string, all: readonly string[]): Promise<void> {
+    await this.press(`/${id}<enter>`);
+    await this.shows(new RegExp(`  /${id} .*\n.*> .*${id} [\\s\\S]*q quit$`));
+    await this.press('<escape>');
+    const rows = all.map((one) => `(?=[\\s\\S]*\n .{20,60}${one} )`).join('');
+    await this.shows(new RegExp(`^${rows}[\\s\\S]*\n > .*${id} [\\s\\S]*q quit$`));
+  }
+
   /** Writes at once, as a paste arrives. */
   send(text: string): void {
     this.#pty.write(text);
