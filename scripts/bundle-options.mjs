@@ -25,7 +25,7 @@ function commonOptions() {
       'react-devtools-core': './scripts/absent-package.cjs',
       'string-width': './scripts/lazy-string-width.cjs',
     },
-    plugins: [withoutSubprocesses],
+    plugins: [withoutSubprocesses, withoutFetch],
     logLevel: 'warning',
   };
 }
@@ -42,6 +42,16 @@ const withoutSubprocesses = {
           })
         : undefined,
     );
+  },
+};
+
+/** Ink's layout fetches its own code from a data: URL, for which Node loads its whole HTTP client; it can do without. */
+const withoutFetch = {
+  name: 'without-fetch',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]yoga-wasm-base64-esm\.js$/ }, ({ path }) => ({
+      contents: `const fetch = undefined;\n${readFileSync(path, 'utf8')}`,
+    }));
   },
 };
 

@@ -34,6 +34,8 @@ export type TopEnd = 'quit' | 'lines' | 'hung-up';
 
 /** What servers say is shown together when it comes together; a key is shown at once. */
 const FRAME_MS = 250;
+/** Agents mostly come within so long after the start, and one whole picture says more than an empty one before it. */
+const FIRST_FRAME_MS = 100;
 /** Rates come every second, as the agents do: they wait for them, so that it is one frame and not two. */
 const RATES_FRAME_MS = 1_000;
 /** A lone escape is one when nothing follows for so long. */
@@ -126,7 +128,7 @@ class Top {
       if (signal.aborted) return this.#how;
       this.#session.enter();
       this.#surface.open();
-      this.#screen.show(this.#state);
+      this.#drawWithin(FIRST_FRAME_MS);
       for (const watch of this.#watches)
         void watch.run(this.#stop.signal).catch((error) => this.#fail(error));
       await ended;
@@ -159,7 +161,8 @@ class Top {
       if (this.#state === before) return;
       this.#runner.follow(wantedOf(this.#state), this.#state.scope);
       this.#wishes();
-      if (event.type === 'read' || event.type === 'resized') this.#draw();
+      const first = event.type === 'fleet' && !isLive(before) && isLive(this.#state);
+      if (first || event.type === 'read' || event.type === 'resized') this.#draw();
       else this.#drawWithin(event.type === 'rates' ? RATES_FRAME_MS : FRAME_MS);
     });
   }
@@ -251,6 +254,11 @@ class Top {
     this.#failure ??= error;
     this.#end();
   }
+}
+
+/** Whether a server was heard of. */
+function isLive({ servers }: TopState): boolean {
+  return servers.some(({ link }) => link.kind === 'live');
 }
 
 /** A serial line, or a terminal that nobody told its size, says 0: then it is as large as terminals have always been. */

@@ -27,8 +27,8 @@ export class InkScreen {
     const changed = [...lines.keys()].filter((i) => this.#surface.blank || lines[i] !== this.#shown[i]);
     this.#shown = lines;
     if (changed.length === 0) return;
-    this.#surface.expect(changed);
-    const screen = <Screen lines={changed.map((i) => lines[i] ?? '')} turn={this.#turn++} />;
+    this.#surface.take(lines);
+    const screen = <Screen places={changed} turn={this.#turn++} />;
     if (this.#ink !== undefined) {
       this.#ink.rerender(screen);
       return;

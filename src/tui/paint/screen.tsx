@@ -1,20 +1,14 @@
 import { Box, Text } from 'ink';
 
-function Row({ text }: { readonly text: string }) {
-  // An empty text has no height.
-  return <Text wrap="truncate-end">{text === '' ? ' ' : text}</Text>;
-}
-
 /**
- * Lines of a frame, painted.
- * @param turn another one for each frame: React does nothing for lines that it has shown already, at other places
+ * The places of lines of a frame, one below the other; the surface puts the lines there.
+ * @param turn another one for each frame: React does nothing for places that it has shown already
  */
-export function Screen({ lines, turn }: { readonly lines: readonly string[]; readonly turn: number }) {
+export function Screen({ places, turn }: { readonly places: readonly number[]; readonly turn: number }) {
   return (
     <Box key={turn} flexDirection="column">
-      {lines.map((text, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line of the screen is what its place is
-        <Row key={i} text={text} />
+      {places.map((place) => (
+        <Text key={place}>{String(place)}</Text>
       ))}
     </Box>
   );

@@ -1,17 +1,21 @@
 import { EventEmitter } from 'node:events';
 import { pinColumns } from './pin-columns.ts';
 
+const PLACES = /^\d+(?:\n\d+)*\n?$/;
+
 /**
  * Stands between Ink and the terminal. Ink's own way erases and writes everything at each frame, and clears the screen
- * once a frame is as high as the terminal; and it costs a millisecond for every few lines. So it is given the lines that
- * changed alone, and what it makes of them is written where they belong.
+ * once a frame is as high as the terminal. It takes every line apart into characters and puts it together again, which
+ * was two thirds of a frame, and it remembers the size of every text for ever, of which there is a new one each second
+ * in every line with an age. So what Ink lays out are the places of the lines that changed, and where it writes a place,
+ * the line is written.
  */
 export class Surface extends EventEmitter {
   readonly isTTY = true;
   columns: number;
   rows: number;
   readonly #write: (text: string) => void;
-  #places: readonly number[] = [];
+  #lines: readonly string[] = [];
   #blank = true;
   #off = true;
 
@@ -45,21 +49,21 @@ export class Surface extends EventEmitter {
     this.#blank = true;
   }
 
-  /** The rows, from 0, that the next frame's lines are for. */
-  expect(places: readonly number[]): void {
-    this.#places = places;
+  /** The painted lines of the next frame, all of them. */
+  take(lines: readonly string[]): void {
+    this.#lines = lines;
   }
 
-  /** Called by Ink with the lines of a frame, or with a sequence of its own (the cursor), which is not its matter. */
+  /** Called by Ink with the places, from 0, of lines to write, or with a sequence of its own (the cursor). */
   write(text: string): boolean {
-    if (this.#off || this.#places.length === 0) return true;
-    const lines = text.split('\n');
+    if (this.#off || !PLACES.test(text)) return true;
     let out = this.#blank ? '\u001b[2J' : '';
-    for (const [i, row] of this.#places.entries()) {
+    for (const place of text.trimEnd().split('\n')) {
+      const row = Number(place);
       // Reset first: a terminal that erases with the colours of before would paint the rest of the line.
-      if (row < this.rows) out += `\u001b[${row + 1};1H${pinColumns(lines[i] ?? '')}\u001b[0m\u001b[K`;
+      if (row < this.rows)
+        out += `\u001b[${row + 1};1H${pinColumns(this.#lines[row] ?? '')}\u001b[0m\u001b[K`;
     }
-    this.#places = [];
     this.#blank = false;
     this.#write(`\u001b[?2026h${out}\u001b[?2026l`);
     return true;

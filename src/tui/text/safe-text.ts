@@ -7,7 +7,8 @@ const UNSAFE =
 const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]|[\u{10800}-\u{10fff}]|[\u{1e800}-\u{1efff}]/u;
 const PLAIN = /^[\u0020-\u007e]*$/;
 // What every terminal gives one cell: ASCII, dashes and the ellipsis, arrows, boxes, blocks, the badges.
-const NARROW = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25ff\u2715]*$/;
+const NARROW =
+  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u25ff\u2715]*$/;
 // A left-to-right mark: unlike isolates, every terminal knows that it takes no cell.
 const LRM = '\u200e';
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
