@@ -143,3 +143,38 @@ describe('an agent that answers a dial', () => {
     assert.ok(!agent.packets.all.some((p) => p.type === PacketType.CLOSE_REQ));
   });
 });
+
+describe('an agent that has a tunnel', () => {
+  it('and sends far beyond what it was granted loses that tunnel alone, and no more than that is held', async () => {
+    const frontend = server.frontend();
+    frontend.send(dialRequest(2n, '10.0.0.1:80'));
+    await agent.packets.next((p) => p.type === PacketType.DIAL_REQ && p.dialId === 2n);
+    agent.send(dialResponse(2n, 2));
+    await frontend.next(PacketType.DIAL_RSP);
+    // Nothing is read, so nothing is granted.
+    frontend.stream.pause();
+    for (let i = 0; i < 512; i++) agent.stream.sendFrame(encodeDataFrame(2, Buffer.alloc(64 * 1024)));
+    const { counters, buffers } = server.server;
+    await agent.packets.next((p) => p.type === PacketType.CLOSE_REQ && p.connectId === 2);
+    assert.equal(counters.closedTunnels.get('protocol-error'), 1);
+    assert.ok(buffers.heldBytes < 8 * 1024 * 1024, `${buffers.heldBytes} bytes are held`);
+    await theRestRunsOn();
+    frontend.stream.abort(1, 'enough seen');
+  });
+
+  it('and answers dials that nobody made, without reading what it is told, loses its stream', async () => {
+    agent.stream.pause();
+    let over = false;
+    void agent.ended.then(() => {
+      over = true;
+    });
+    for (let id = 0; !over; ) {
+      // Large IDs make large refusals.
+      for (let i = 0; i < 1_000; i++) agent.send(dialResponse(BigInt(++id + 1_000), 2 ** 52 + id));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal((await witness.next(PacketType.CLOSE_RSP)).connectId, 1);
+    assert.equal(server.server.backends.size, 0);
+    assert.equal(server.server.counters.establishedTunnels, 0);
+  });
+});

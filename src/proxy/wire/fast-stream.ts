@@ -75,6 +75,12 @@ export class FastStream extends HandledStream {
     return this.#session === undefined || this.#session.destroyed || this.#session.closed;
   }
 
+  override abort(code: number, details: string): void {
+    super.abort(code, details);
+    // A reset that waits for a peer that reads nothing must not hold it.
+    this.#queue.clear();
+  }
+
   pause(): void {
     if (this.deaf) return;
     this.#paused = true;

@@ -56,8 +56,7 @@ export interface PacketStream {
   end(code?: number, details?: string): void;
   /**
    * Ends at once, what was not yet sent is dropped; onEnd follows with cause `aborted`. A peer learns the code only
-   * from a server that had nothing left to send; otherwise its stream is reset. (The public implementation cannot
-   * reset a stream on the server: there the status follows what was sent, as far as the peer reads.)
+   * from a server that had nothing left to send; otherwise its stream is reset.
    */
   abort(code: number, details: string): void;
   /**

@@ -17,7 +17,7 @@ import type { PacketStream, StreamEnd } from './packet-stream.ts';
 import { PublicStream } from './public-stream.ts';
 
 export interface ServerStreamOptions extends StreamOptions {
-  /** Never reach below the public API of grpc-js, but to reset a stream that makes no progress at its end. */
+  /** Never reach below the public API of grpc-js, but to reset a stream whose peer does not read. */
   readonly publicOnly?: boolean;
   /** How long a stream that was ended may make no progress towards its peer before it is reset. */
   readonly endStallMs?: number;
@@ -47,12 +47,20 @@ export function serverPacketStream(
 function publicStream(call: ServerDuplexStream<Buffer, Buffer>, options: ServerStreamOptions): HandledStream {
   const own = new OwnStatus(call);
   const below = serverHttp2Stream(call);
-  const end = (code: number, details: string): void => {
+  const finish = (code: number, details: string): void => {
     if (own.sent === undefined && below !== undefined)
       resetWhenStalled(below, () => stream.bufferedBytes, options.endStallMs);
     own.send(code, details);
   };
-  const stream: PublicStream = new PublicStream(call, { role: 'server', finish: end, reset: end }, options);
+  const reset = (code: number, details: string): void => {
+    if (below === undefined || stream.bufferedBytes === 0) finish(code, details);
+    else {
+      // Behind all that waits a status would free nothing; and only the call's destruction frees what it holds.
+      below.close(resetCode(code));
+      call.destroy();
+    }
+  };
+  const stream: PublicStream = new PublicStream(call, { role: 'server', finish, reset }, options);
   call.once('cancelled', () =>
     stream.conclude(own.sent ?? { cause: 'cancelled', code: CANCELLED, details: GONE }),
   );
