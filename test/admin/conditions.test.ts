@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { viewOfAgent } from '../../src/proxy/admin/service/agent-view.ts';
+import { encodeDataFrame } from '../../src/proxy/wire/encode.ts';
 import { PacketType } from '../../src/proxy/wire/packet.ts';
 import { dialRequest } from '../../src/proxy/wire/packets.ts';
 import { AdminCase } from '../peers/admin-case.ts';
@@ -61,6 +62,22 @@ describe('an agent', () => {
     }
     const { agent } = await client.agent('a', never);
     assert.deepEqual([agent.conditions, agent.order?.overdue, agent.state], [['overdue'], true, 'drained']);
+  });
+
+  it('is slow while a client of it was not read for a second, and its tunnel is one of the paused ones', async () => {
+    const { peers, client } = await start();
+    answering(await peers.agent('a'));
+    const frontend = peers.frontend();
+    frontend.send(dialRequest(1n, '10.0.0.7:1'));
+    const { connectId } = await frontend.next(PacketType.DIAL_RSP);
+    assert.equal((await client.tunnels({ pausedOnly: true }, never)).total, 0);
+    // More than the agent ever grants.
+    for (let i = 0; i < 10; i++) frontend.stream.sendFrame(encodeDataFrame(connectId, Buffer.alloc(65_536)));
+    while ((await client.tunnels({ pausedOnly: true }, never)).total === 0);
+    const view = (laterMs: number) =>
+      viewOfAgent(peers.server, 'a', { monoMs: performance.now() + laterMs, unixMs: Date.now() })?.agent;
+    assert.deepEqual([view(60_000)?.conditions, view(60_000)?.pausedTunnels], [['slow'], 1]);
+    assert.deepEqual(view(-60_000)?.conditions, []);
   });
 
   it('is drained a second after it was chosen last, and draining again with a fallback dial', async () => {

@@ -477,6 +477,20 @@ describe('the tunnels of an admin service', () => {
     assert.deepEqual([first.total, second.nextPageToken], [3, '']);
   });
 
+  it('are sorted by their rates when that is asked for', async () => {
+    const admin = await start();
+    answering(await admin.peers.agent('a'));
+    await tunnel(admin, '10.0.0.1:80');
+    const busy = await tunnel(admin, '10.0.0.2:80');
+    const send = (): void => void busy.stream.sendFrame(encodeDataFrame(2, Buffer.alloc(100)));
+    const first = async (): Promise<string | undefined> => {
+      send();
+      return (await admin.client.tunnels({ sort: 'rate' }, never)).tunnels[0]?.destination;
+    };
+    assert.equal((await admin.client.tunnels({ sort: 'age' }, never)).tunnels[0]?.destination, '10.0.0.1:80');
+    while ((await first()) !== '10.0.0.2:80');
+  });
+
   it('are closed by their ID, with a reason of their own, and remembered', async () => {
     const admin = await start();
     answering(await admin.peers.agent('a'));
