@@ -6,8 +6,11 @@ import { type BenchOptions, readOptions, USAGE } from '../options.ts';
 import { makePki } from '../pki.ts';
 import { Progress } from '../progress.ts';
 import { Results } from '../results.ts';
+import type { Verdict } from '../targets.ts';
+import { formatTargets } from '../targets-table.ts';
 import { startWorkers } from '../workers.ts';
 import { type CellContext, runCell } from './cell.ts';
+import { downloadVerdicts } from './download-verdicts.ts';
 import { type IsolationRow, isolationRows } from './rows.ts';
 import type { IsolationSample } from './sample.ts';
 import { formatIsolation } from './table.ts';
@@ -29,8 +32,11 @@ export async function run(bench: string, args: string[]): Promise<void> {
   const cleanUp = new CleanUp();
   try {
     const results = await runRows(rows, options, cleanUp);
-    console.log(formatIsolation(rows, results));
-    if (options.jsonFile !== undefined) writeFileSync(options.jsonFile, describe(rows, results, options));
+    const targets = downloadVerdicts(rows, results);
+    console.log([formatIsolation(rows, results), ...formatTargets(targets)].join('\n'));
+    if (options.jsonFile !== undefined) {
+      writeFileSync(options.jsonFile, describe(rows, results, targets, options));
+    }
     if (results.failures.length > 0) process.exitCode = 1;
   } catch (error) {
     console.error((error as Error).message);
@@ -84,9 +90,10 @@ function describeSample(sample: IsolationSample): string {
 function describe(
   rows: readonly IsolationRow[],
   results: Results<IsolationSample>,
+  targets: readonly Verdict[],
   options: BenchOptions,
 ): string {
   const lines = rows.map((row) => ({ ...row, results: results.of(row) }));
-  const run = { machine: describeMachine(), options, rows: lines, failures: results.failures };
+  const run = { machine: describeMachine(), options, rows: lines, targets, failures: results.failures };
   return `${JSON.stringify(run, null, 2)}\n`;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { downloadVerdicts } from '../../bench/isolation/download-verdicts.ts';
 import { type IsolationRow, isolationRows } from '../../bench/isolation/rows.ts';
 import type { IsolationSample } from '../../bench/isolation/sample.ts';
 import { judge, summarizeIsolation } from '../../bench/isolation/summary.ts';
@@ -137,4 +138,16 @@ test('a pattern is found whole across its seam, and neither elsewhere nor in ano
   assert.equal(matchesPattern(8, 0, bytes), false);
   bytes[2_999_999] = ~(bytes[2_999_999] as number);
   assert.equal(matchesPattern(7, 0, bytes), false);
+});
+
+test('downloads are to be done in time and in memory, each judged for itself', () => {
+  const [row] = isolationRows('downloads', { frontends: ['connect'], tunnels: undefined, match: '' });
+  assert.ok(row);
+  const results = new Results<IsolationSample>();
+  results.add(row, OURS, sample(1, { figure: 10, agentPeakRssBytes: 251e6 }));
+  results.add(row, PEER, sample(1, { figure: 12 }));
+  assert.deepEqual(
+    downloadVerdicts([row], results).map(({ verdict }) => verdict),
+    ['met', 'MISSED'],
+  );
 });
