@@ -21,6 +21,16 @@ const CALM_MS = 5_000;
 const RACES = 10_000;
 const slow: SlowReading = { bytes: 20 * 1024 * 1024, chunkBytes: 64 * 1024, everyMs: 1_000 };
 
+const USAGE = `npm run test:faults -- [--seed INTEGER] [--minutes NUMBER] [--public-streams] [--only PART]
+
+Each byte is checked, and at the end nothing may be left. About ten minutes of two cores that do nothing else, or:
+  kills         as many minutes as --minutes says (3): agents, servers, links and destinations die at random
+  races         1.5 minutes: 10,000 dials taken back around the instant of their answer, in each of three ways
+  no-agent      half a minute: 10,000 dials by each frontend that no agent can serve
+  banners       20 s: 10,000 destinations that speak first
+  slow-readers  5.5 minutes: 20 MiB at 64 KiB/s, by each frontend, from our agent and from one like Go's
+The seed is printed, and repeats the choices of kills. --public-streams takes the other implementation of streams.`;
+
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
@@ -28,19 +38,22 @@ const { values } = parseArgs({
     'public-streams': { type: 'boolean', default: false },
     /** Only the parts of that name: kills, races, no-agent, banners, slow-readers. */
     only: { type: 'string' },
+    help: { type: 'boolean', default: false },
   },
 });
 const seed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed);
 const minutes = Number(values.minutes);
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
 if (!Number.isInteger(seed) || !(minutes > 0)) {
-  console.error(
-    'usage: npm run test:faults -- [--seed INTEGER] [--minutes NUMBER] [--public-streams] [--only PART]',
-  );
+  console.error(USAGE);
   process.exit(2);
 }
 const publicStreams = values['public-streams'];
 
-const parts: Record<string, () => Promise<string>> = {
+const parts: Readonly<Record<string, () => Promise<string>>> = {
   kills,
   races,
   'no-agent': noAgent,
@@ -48,6 +61,10 @@ const parts: Record<string, () => Promise<string>> = {
   'slow-readers': slowReaders,
 };
 
+if (values.only !== undefined && parts[values.only] === undefined) {
+  console.error(`there is no part ${JSON.stringify(values.only)}\n\n${USAGE}`);
+  process.exit(2);
+}
 console.log(`faults: seed ${seed}, ${minutes} minutes, ${publicStreams ? 'public' : 'fast'} streams`);
 await warmUp();
 let failed = false;
