@@ -87,6 +87,8 @@ export class Http2Connection {
         : connectTls({ ...options, servername: 'localhost', ALPNProtocols: ['h2'] } as object);
     this.#windows = new Http2SendWindows(this.#socket);
     this.#socket.write(OPENING);
+    // tls.connect() heeds no such option, and what it sends would wait for delayed acknowledgements.
+    this.#socket.once('secureConnect', () => this.#socket.setNoDelay(true));
     this.#socket.on('error', (error) => {
       this.#fault ??= error.message;
     });

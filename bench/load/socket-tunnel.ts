@@ -42,6 +42,8 @@ export class SocketTunnel implements Tunnel {
       this.#socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
     }
     this.#socket.on('drain', () => this.#handler.onDrain());
+    // tls.connect() heeds no such option, and what it sends would wait for delayed acknowledgements.
+    this.#socket.once('secureConnect', () => this.#socket.setNoDelay(true));
     this.#socket.on('error', (error) => {
       this.#fault ??= error.message;
     });
