@@ -1,8 +1,9 @@
 // Writes dist/log-lines.json: the source file and line of every log call by its place in the bundle, so that log lines
 // can name them without the source maps.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { basename } from 'node:path';
+import { replaceFile } from './write-bundle.mjs';
 
 /** @param dist the folder of the bundle, with its source maps */
 export function writeLogLines(dist) {
@@ -21,5 +22,5 @@ export function writeLogLines(dist) {
       }
     }
   }
-  writeFileSync(`${dist}/log-lines.json`, JSON.stringify(table));
+  replaceFile(`${dist}/log-lines.json`, JSON.stringify(table));
 }

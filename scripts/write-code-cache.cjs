@@ -1,5 +1,5 @@
 // Runs a bundle as bin/ does, with the arguments that follow it, and keeps what was compiled until its end beside it.
-const { writeFileSync } = require('node:fs');
+const { renameSync, writeFileSync } = require('node:fs');
 const { loadBundle } = require('../bin/load-bundle.js');
 
 // As if the bundle had been started itself.
@@ -7,5 +7,8 @@ process.argv.splice(1, 1);
 const bundle = process.argv[1];
 const script = loadBundle(bundle);
 process.on('exit', (code) => {
-  if (code === 0) writeFileSync(`${bundle}.cache`, script.createCachedData());
+  if (code !== 0) return;
+  const fresh = `${bundle}.cache.${process.pid}.new`;
+  writeFileSync(fresh, script.createCachedData());
+  renameSync(fresh, `${bundle}.cache`);
 });
