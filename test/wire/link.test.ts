@@ -38,7 +38,7 @@ function order(packets: readonly Packet[]): string[] {
 /** Three tunnels with bulk that waits: each has two packets in its queue, and all were served before. */
 function busyLink() {
   const below = stream();
-  const link = new Link(below, true);
+  const link = new Link(below, true, () => 0);
   const bulk = [1, 2, 3].map((connectId) => link.queue(connectId, () => {}));
   const wait = (): void => {
     while (link.sendData(bulk[0] as LinkQueue, CHUNK));
@@ -82,12 +82,42 @@ describe('a link that several tunnels share', () => {
 
   it('takes a tunnel that begins to send before bulk, though the queues of bulk ran empty in between', () => {
     const { below, link } = busyLink();
-    link.sendData(
-      link.queue(9, () => {}),
-      Buffer.from('key'),
-    );
-    while (below.sent.length === 0) link.granted(CHUNK.length);
-    assert.equal(below.sent[0]?.connectId, 9);
+    const first = link.queue(9, () => {});
+    while (link.sendData(first, Buffer.alloc(8 * 1024)));
+    below.sent.length = 0;
+    // More than goes beyond the window.
+    for (let id = 10; id < 20; id++) {
+      const next = link.queue(id, () => {});
+      if (link.sendData(next, Buffer.alloc(8 * 1024))) continue;
+      below.sent.length = 0;
+      while (below.sent.length === 0) link.granted(CHUNK.length);
+      assert.equal(below.sent[0]?.connectId, id);
+      return;
+    }
+    assert.fail('all of them were sent at once');
+  });
+
+  it('lets a keystroke go at once though the window is full, and of what follows it only one packet a round', () => {
+    const { below, link, bulk } = busyLink();
+    const keys = link.queue(9, () => {});
+    assert.equal(link.sendData(keys, Buffer.from('k')), true);
+    assert.equal(link.sendData(keys, Buffer.from('e')), false);
+    assert.deepEqual(order(below.sent), ['9']);
+    while (bulk.some((queue) => !queue.empty)) link.granted(CHUNK.length);
+    link.granted(CHUNK.length);
+    assert.equal(below.sent.filter((one) => one.connectId === 9).length, 2);
+  });
+
+  it('lets no more than 64 KiB of small packets go beyond the window, by however many tunnels', () => {
+    const { below, link } = busyLink();
+    for (let id = 10; id < 1000; id++) {
+      link.sendData(
+        link.queue(id, () => {}),
+        Buffer.alloc(1024),
+      );
+    }
+    const bytes = below.sent.reduce((sum, one) => sum + one.data.length, 0);
+    assert.ok(bytes > 32 * 1024 && bytes <= 64 * 1024, `${bytes}`);
   });
 
   it('sends control packets at once, and what closes a tunnel behind its data', () => {

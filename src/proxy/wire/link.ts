@@ -9,6 +9,8 @@ import { window } from './packets.ts';
 const TURN_BYTES = 64 * 1024;
 /** A tunnel that begins with no more than this, as a keystroke does, goes before those that have sent all along. */
 const SPARSE_BYTES = 8 * 1024;
+/** How far such packets may go beyond the link's window: it costs bulk nothing, and a keystroke saves a round trip. */
+const SLIP_BYTES = 64 * 1024;
 /** What was received is granted back in no smaller pieces, at most once per turn of the event loop. */
 const GRANT_BYTES = 64 * 1024;
 const LINK = 0;
@@ -27,6 +29,8 @@ export class Link {
   #receivedBytes = 0;
   #granting = false;
   #pumping = false;
+  /** What went beyond the window since the link was last free. */
+  #slippedBytes = 0;
 
   /** @param flow whether the peer announced `flow`: grants for the link are sent and awaited */
   constructor(stream: PacketStream, flow: boolean, now?: () => number) {
@@ -52,7 +56,7 @@ export class Link {
 
   /** Sends DATA of a tunnel now or in its turn. False: pause the source until onEmpty. */
   sendData(queue: LinkQueue, payload: Buffer): boolean {
-    if (this.#free && queue.empty && !this.#pumping) {
+    if ((this.#free && queue.empty && !this.#pumping) || this.#slips(queue, payload.length)) {
       this.#sendPayload(queue.connectId, payload);
       return true;
     }
@@ -62,7 +66,7 @@ export class Link {
 
   /** The same for a DATA frame that is passed on as it came. */
   sendDataFrame(queue: LinkQueue, frame: Buffer, payloadBytes: number): boolean {
-    if (this.#free && queue.empty && !this.#pumping) {
+    if ((this.#free && queue.empty && !this.#pumping) || this.#slips(queue, payloadBytes)) {
       this.#sendWhole(frame, payloadBytes);
       return true;
     }
@@ -130,6 +134,17 @@ export class Link {
     if (!this.#stream.sendFrame(frame)) this.#streamFull = true;
   }
 
+  /** Whether a packet need not wait for grants: a small one of a tunnel that rested, and once a round. */
+  #slips(queue: LinkQueue, payloadBytes: number): boolean {
+    if (this.#pace === undefined || payloadBytes > SPARSE_BYTES || queue.place !== 'none') return false;
+    if (this.#slippedBytes + payloadBytes > SLIP_BYTES) return false;
+    this.#slippedBytes += payloadBytes;
+    this.#pace.hurry();
+    queue.place = 'old';
+    this.#oldQueues.push(queue);
+    return true;
+  }
+
   #wait(queue: LinkQueue, one: Waiting): void {
     queue.push(one);
     if (queue.place !== 'none') return;
@@ -144,6 +159,7 @@ export class Link {
     // A source that goes on within served() sends at once, and must not begin a round of its own.
     if (this.#pumping) return;
     this.#pumping = true;
+    if (this.#free) this.#slippedBytes = 0;
     let served = 0;
     while (this.#free) {
       const fresh = this.#newQueues.length > 0;
