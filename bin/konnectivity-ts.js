@@ -10,9 +10,14 @@ if (parts[0] < 20 || (parts[0] === 20 && parts[1] < 20)) {
   process.exit(1);
 }
 
-// Commands that ask once and end have a bundle of their own, one file without modules to resolve: most of what such a
-// command takes is its start.
-var quick = ['agents', 'tunnels', 'drains', 'events', 'select', 'why', 'drain', 'undrain', 'close'];
+// Most of what these commands take until they answer is their start: they have bundles of one file each. The others have
+// one of many modules.
+var operator = ['agents', 'tunnels', 'drains', 'events', 'select', 'why', 'drain', 'undrain', 'close'];
+var daemon = ['serve', 'agent'];
+var command = process.argv[2];
+var bundle = null;
+if (operator.indexOf(command) >= 0) bundle = 'operator.cjs';
+else if (daemon.indexOf(command) >= 0) bundle = 'daemon.cjs';
 
 function refuseWithoutBundle(error) {
   if (error && (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'ENOENT')) {
@@ -24,9 +29,9 @@ function refuseWithoutBundle(error) {
   throw error;
 }
 
-if (quick.indexOf(process.argv[2]) >= 0) {
+if (bundle) {
   try {
-    require('./load-bundle.js').loadBundle('operator.cjs');
+    require('./load-bundle.js').loadBundle(bundle);
   } catch (error) {
     refuseWithoutBundle(error);
   }

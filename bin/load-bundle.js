@@ -1,24 +1,39 @@
+const { createHash } = require('node:crypto');
 const { readFileSync } = require('node:fs');
 const { dirname, resolve } = require('node:path');
 const vm = require('node:vm');
 
-/**
- * Runs a CommonJS bundle of this package, with the code cache that the build left beside it if V8 takes it.
- * @param {string} name its name in dist/, or its path
- * @returns {vm.Script} what was run
- */
-exports.loadBundle = function loadBundle(name) {
-  const filename = resolve(__dirname, '../dist', name);
-  const source = readFileSync(filename, 'utf8');
-  let cachedData;
+const DIGEST_BYTES = 32;
+
+/** @param {string} source @returns {Buffer} what a code cache of it begins with: V8 itself looks at its length alone */
+function digestOf(source) {
+  return createHash('sha256').update(source).digest();
+}
+
+/** @returns {Buffer | undefined} the code cache beside a bundle, if it is of this source */
+function codeCache(filename, source) {
   try {
-    cachedData = readFileSync(`${filename}.cache`);
+    const file = readFileSync(`${filename}.cache`);
+    if (digestOf(source).equals(file.subarray(0, DIGEST_BYTES))) return file.subarray(DIGEST_BYTES);
   } catch {
     // Optional: it only saves time.
   }
-  const wrapped = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
-  const script = new vm.Script(wrapped, { filename, cachedData });
+}
+
+/**
+ * Runs a CommonJS bundle of this package, with the code cache that the build left beside it if V8 takes it.
+ * @param {string} name its name in dist/, or its path
+ * @returns {{ script: vm.Script, source: string }} what was run
+ */
+function loadBundle(name) {
+  const filename = resolve(__dirname, '../dist', name);
+  const source = readFileSync(filename, 'utf8');
+  const wrapped = `(function (exports, require, module, __filename, __dirname) {\n${source}\n})`;
+  const cachedData = codeCache(filename, source);
+  const script = new vm.Script(wrapped, { filename, lineOffset: -1, cachedData });
   const bundle = { exports: {} };
   script.runInThisContext()(bundle.exports, require, bundle, filename, dirname(filename));
-  return script;
-};
+  return { script, source };
+}
+
+module.exports = { digestOf, loadBundle };

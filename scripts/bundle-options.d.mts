@@ -1,3 +1,7 @@
 import type { BuildOptions } from 'esbuild';
 
 export function bundleOptions(): BuildOptions;
+
+export function operatorBundleOptions(): BuildOptions;
+
+export function daemonBundleOptions(): BuildOptions;

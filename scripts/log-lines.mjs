@@ -9,7 +9,7 @@ import { replaceFile } from './write-bundle.mjs';
 export function writeLogLines(dist) {
   const table = {};
   const files = readdirSync(dist, { recursive: true }).map((name) => `${dist}/${name}`);
-  for (const file of files.filter((name) => name.endsWith('.js') && existsSync(`${name}.map`))) {
+  for (const file of files.filter((name) => /\.c?js$/.test(name) && existsSync(`${name}.map`))) {
     const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
     for (const [index, text] of readFileSync(file, 'utf8').split('\n').entries()) {
       // V8 gives a call the column of the method's name.

@@ -7,13 +7,13 @@ import { defineDrain } from './commands/drain-command.ts';
 import { defineDrains } from './commands/drains-command.ts';
 import { defineEvents } from './commands/events-command.ts';
 import { processIo } from './commands/io.ts';
+import { runToEnd } from './commands/run-to-end.ts';
 import { defineSelect } from './commands/select-command.ts';
 import { defineTop } from './commands/top-command.ts';
 import { defineTunnels } from './commands/tunnels-command.ts';
 import { defineUndrain } from './commands/undrain-command.ts';
 import { version } from './commands/version.ts';
 import { defineWhy } from './commands/why-command.ts';
-import { Fault } from './proxy/ops/fault.ts';
 
 const HELP_COLUMNS = 100;
 
@@ -76,17 +76,4 @@ function argumentsAfter(command: string): string[] {
   return process.argv.slice(process.argv.indexOf(command, 2) + 1);
 }
 
-async function run(): Promise<void> {
-  try {
-    await program.parseAsync();
-  } catch (error) {
-    if (error instanceof Fault) {
-      for (const line of error.line.split('\n')) process.stderr.write(`konnectivity-ts: ${line}\n`);
-      process.exitCode = 1;
-    } else if (error instanceof Error && 'exitCode' in error) {
-      process.exitCode = error.exitCode === 0 ? 0 : 2;
-    } else throw error;
-  }
-}
-
-void run();
+void runToEnd(() => program.parseAsync());

@@ -44,7 +44,7 @@ describe('the bundle of the commands that ask once', () => {
     const groups = /Look:\n([\s\S]*?)\n\nAct:\n([\s\S]*?)\n\nTry:/.exec(stdout);
     const names = [...`\n${groups?.[1]}\n${groups?.[2]}`.matchAll(/\n {2}(\w+)/g)].map((line) => line[1]);
     assert.ok(names.includes('agents') && names.includes('close'), stdout);
-    const listed = /var quick = \[(.*)\]/.exec(readFileSync('bin/konnectivity-ts.js', 'utf8'))?.[1];
+    const listed = /var operator = \[(.*)\]/.exec(readFileSync('bin/konnectivity-ts.js', 'utf8'))?.[1];
     assert.deepEqual(
       listed?.split(', ').map((name) => name.replaceAll("'", '')),
       names.filter((name) => name !== 'top'),
