@@ -55,9 +55,18 @@ describe('the bundle of the commands that ask once', () => {
     assert.deepEqual(await run(directory, 'agents', '--admin', 'unix:///no/such.sock'), refusal);
   });
 
+  test('is what runs, and not a code cache of another one that is as long', async () => {
+    const path = join(directory, 'dist/operator.cjs');
+    const source = readFileSync(path, 'utf8');
+    writeFileSync(path, source.replaceAll('cannot be reached', 'cannot be touched'));
+    const { stderr } = await run(directory, 'agents', '--admin', 'unix:///no/such.sock');
+    writeFileSync(path, source);
+    assert.match(stderr, /cannot be touched/);
+  });
+
   test('works with a code cache that V8 refuses', async () => {
     const path = join(directory, 'dist/operator.cjs.cache');
-    const spoiled = readFileSync(path).fill(7, 0, 64);
+    const spoiled = readFileSync(path).fill(7, 32, 96);
     writeFileSync(path, spoiled);
     assert.deepEqual(await run(directory, 'agents', '--admin', 'unix:///no/such.sock'), refusal);
   });
