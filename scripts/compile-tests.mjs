@@ -23,18 +23,25 @@ const sourceUrls = {
 
 /**
  * Compiles into a folder that belongs to this process.
- * @param files paths of test files, from the folder of the project
+ * @param files paths of test files, from the folder of the project, in the order in which they shall run
  * @returns what each became, in their order, and how to remove it all
  */
 export async function compileTests(files) {
   removeLeftovers();
+  // Node runs files in the order of their names, whatever order they are given in.
+  const outputs = files.map((file, i) => {
+    const place = String(i).padStart(String(files.length).length, '0');
+    return `${place}-${file
+      .replace(/^test\//, '')
+      .replace(/\.ts$/, '')
+      .replaceAll('/', '-')}`;
+  });
   const outdir = `${ROOT}/${process.pid}`;
   mkdirSync(outdir, { recursive: true });
   const remove = () => rmSync(outdir, { recursive: true, force: true });
   try {
     await build({
-      entryPoints: files,
-      outbase: '.',
+      entryPoints: files.map((file, i) => ({ in: file, out: outputs[i] })),
       outdir,
       bundle: true,
       splitting: true,
@@ -52,7 +59,7 @@ export async function compileTests(files) {
     remove();
     throw error;
   }
-  return { compiled: files.map((file) => `${outdir}/${file.replace(/\.ts$/, '.js')}`), remove };
+  return { compiled: outputs.map((output) => `${outdir}/${output}.js`), remove };
 }
 
 /** Removes what runs that were killed left. */

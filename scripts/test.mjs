@@ -10,6 +10,7 @@ const LONGEST = [
   'conformance/conformance',
   'server/cancel-races',
   'commands/demo',
+  'commands/build',
   'server/draining',
   'commands/binary-refusals',
   'tui/several-servers',
@@ -43,8 +44,8 @@ const { compiled, remove } = await compileTests(files);
 const args = [
   '--enable-source-maps',
   '--test',
-  // One more than the two cores that it is made for: some tests wait for processes.
-  '--test-concurrency=3',
+  // Two more than the two cores that it is made for: some tests wait for processes.
+  '--test-concurrency=4',
   // Holds for a whole file too, and the first one that compiles Go code takes a while.
   '--test-timeout=240000',
   ...flags,
