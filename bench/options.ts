@@ -38,8 +38,9 @@ export const USAGE = `Usage: npm run bench -- NAME [--option=value]...
   --agents=N,N                         scale: sizes of the fleet (default: 10,1000,5000,10000)
   --match=TEXT                         only rows whose name contains it
   --rounds=N                           rounds (default 3)
-  --seconds=S                          length of one cell (default 2.5; isolation: 5)
-  --warmup=S                           load before a cell is measured (default 0.5; isolation: 2)
+  --seconds=S                          length of one cell (default 2 to 2.5; isolation: 5)
+  --warmup=S                           load before a cell is measured (default 0.5; bulk,
+                                       echo, dials: 3; isolation: 2)
   --stall=S                            isolation: a dial without an answer for so long is a stall (default 5)
   --no-ceiling                         do not measure the load generator itself
   --json=FILE                          write everything that was measured to a file
