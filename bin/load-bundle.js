@@ -5,16 +5,23 @@ const vm = require('node:vm');
 
 const DIGEST_BYTES = 32;
 
-/** @param {string} source @returns {Buffer} what a code cache of it begins with: V8 itself looks at its length alone */
-function digestOf(source) {
-  return createHash('sha256').update(source).digest();
+/**
+ * V8 itself looks at the lengths alone: the cache of another build would run in place of the bundle, and one of which a
+ * power loss emptied a page would end the process.
+ * @param {string} source
+ * @param {Buffer} compiled what V8 made of it
+ * @returns {Buffer} what a code cache begins with
+ */
+function digestOf(source, compiled) {
+  return createHash('sha256').update(source).update(compiled).digest();
 }
 
-/** @returns {Buffer | undefined} the code cache beside a bundle, if it is of this source */
+/** @returns {Buffer | undefined} the code cache beside a bundle, if it is whole and of this source */
 function codeCache(filename, source) {
   try {
     const file = readFileSync(`${filename}.cache`);
-    if (digestOf(source).equals(file.subarray(0, DIGEST_BYTES))) return file.subarray(DIGEST_BYTES);
+    const compiled = file.subarray(DIGEST_BYTES);
+    if (digestOf(source, compiled).equals(file.subarray(0, DIGEST_BYTES))) return compiled;
   } catch {
     // Optional: it only saves time.
   }

@@ -8,6 +8,7 @@ const bundle = process.argv[1];
 const { script, source } = loadBundle(bundle);
 process.on('exit', () => {
   const fresh = `${bundle}.cache.${process.pid}.new`;
-  writeFileSync(fresh, Buffer.concat([digestOf(source), script.createCachedData()]));
+  const compiled = script.createCachedData();
+  writeFileSync(fresh, Buffer.concat([digestOf(source, compiled), compiled]));
   renameSync(fresh, `${bundle}.cache`);
 });

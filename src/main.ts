@@ -26,7 +26,11 @@ const program = new Command('konnectivity-ts')
     getOutHelpWidth: () => Math.min(process.stdout.columns ?? HELP_COLUMNS, HELP_COLUMNS),
     // Who reads the help may leave (| head): that is no error.
     writeOut: (text) => void process.stdout.on('error', () => {}).write(text),
-    outputError: (text, write) => write(`konnectivity-ts: ${text.replace(/^error: /, '')}`),
+    outputError: (text, write) => {
+      // The exit code says it too.
+      process.stderr.on('error', () => {});
+      write(`konnectivity-ts: ${text.replace(/^error: /, '')}`);
+    },
   });
 
 program.commandsGroup('Run it:');

@@ -22,7 +22,7 @@ export function close(
   io: CommandIo,
   tools?: OperatorTools,
 ): Promise<ExitCode> {
-  return operate(flags, io, (operator) => closeOne(operator, id, flags), tools);
+  return operate(flags, io, (operator) => closeOne(operator, id, flags), tools, { endsWithReader: false });
 }
 
 async function closeOne(operator: Operator, id: string, flags: CloseFlags): Promise<ExitCode> {

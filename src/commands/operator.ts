@@ -1,4 +1,5 @@
 import { hostname, userInfo } from 'node:os';
+import { setImmediate as afterEvents } from 'node:timers/promises';
 import type { AdminClient } from '../proxy/admin/client/admin-client.ts';
 import { type Clock, systemClock } from '../proxy/ops/clock.ts';
 import { Fault, oneLine } from '../proxy/ops/fault.ts';
@@ -102,40 +103,62 @@ export async function operate(
   { endsWithReader = true, check }: { readonly endsWithReader?: boolean; check?(): void } = {},
 ): Promise<ExitCode> {
   const readerGone = new AbortController();
-  // Who reads us may leave (| head): that is no error, and nothing to talk about.
-  io.stdout.on('error', () => readerGone.abort());
+  let lost: NodeJS.ErrnoException | undefined;
+  io.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // Who reads us may leave (| head): that is no error, and nothing to talk about. A full disk is one.
+    if (error.code !== 'EPIPE') lost ??= error;
+    readerGone.abort();
+  });
   io.stderr.on('error', () => {});
   const clients: AdminClient[] = [];
   const stopped = endsWithReader ? AbortSignal.any([io.interrupted, readerGone.signal]) : io.interrupted;
   const say = (text: string): void => {
     for (const line of text.split('\n')) io.stderr.write(`${oneLine(line, LINE_LIMIT)}\n`);
   };
-  try {
-    check?.();
-    for (const address of await tools.addresses(flags, io)) {
-      clients.push(await tools.connect(address, flags, actorOf(io.env)));
+  const outcome = async (): Promise<ExitCode> => {
+    try {
+      check?.();
+      for (const address of await tools.addresses(flags, io)) {
+        clients.push(await tools.connect(address, flags, actorOf(io.env)));
+      }
+      return await run({
+        io,
+        clients,
+        clock: tools.clock,
+        times: tools.times,
+        stopped,
+        isTerminal: isTty(io.stdin) && isTty(io.stderr),
+        fit: (givesWay) => fitOf(io, givesWay),
+        print: (text) => void (readerGone.signal.aborted || io.stdout.write(text)),
+        say,
+        command: (...words) => commandLine(words, flags),
+      });
+    } catch (error) {
+      if (io.interrupted.aborted) return ExitCode.interrupted;
+      if (endsWithReader && readerGone.signal.aborted) return ExitCode.done;
+      if (!(error instanceof Fault)) throw error;
+      say(`konnectivity-ts: ${error.line}`);
+      return exitOf(error);
+    } finally {
+      for (const client of clients) client.close();
     }
-    return await run({
-      io,
-      clients,
-      clock: tools.clock,
-      times: tools.times,
-      stopped,
-      isTerminal: isTty(io.stdin) && isTty(io.stderr),
-      fit: (givesWay) => fitOf(io, givesWay),
-      print: (text) => void (readerGone.signal.aborted || io.stdout.write(text)),
-      say,
-      command: (...words) => commandLine(words, flags),
-    });
-  } catch (error) {
-    if (io.interrupted.aborted) return ExitCode.interrupted;
-    if (endsWithReader && readerGone.signal.aborted) return ExitCode.done;
-    if (!(error instanceof Fault)) throw error;
-    say(`konnectivity-ts: ${error.line}`);
-    return exitOf(error);
-  } finally {
-    for (const client of clients) client.close();
-  }
+  };
+  const code = await outcome();
+  // A write that failed is told after it.
+  await afterEvents();
+  if (lost === undefined) return code;
+  say(`konnectivity-ts: ${outputLost(lost).line}`);
+  // What a command did counts for more than that nobody could write down what it said.
+  return endsWithReader ? ExitCode.failed : code;
+}
+
+function outputLost(error: NodeJS.ErrnoException): Fault {
+  return new Fault(
+    'output-unwritable',
+    `the output cannot be written: ${error.code ?? error.message}`,
+    'make room where it goes, or send it elsewhere',
+    error,
+  );
 }
 
 /** user@host, as servers note it for those who come by their Unix socket. */

@@ -588,6 +588,31 @@ describe('a dry run of a dial', () => {
   });
 });
 
+describe('the history of a destination', () => {
+  it('has tunnels that run among what ended, newest first', async () => {
+    const admin = await start();
+    answering(await admin.peers.agent('a'));
+    await tunnel(admin, '10.0.0.7:80');
+    await tunnel(admin, '10.0.0.7:80');
+    await tunnel(admin, '10.0.0.8:80');
+    const [first, second] = (await admin.client.tunnels({ destination: '10.0.0.7:80' }, never)).tunnels;
+    await admin.client.closeTunnel({ id: first?.id ?? '', reason: 'test' }, never);
+    const { history } = await admin.client.select({ target: '10.0.0.7:80', history: 10 }, never);
+    assert.deepEqual(
+      history.map(({ id, closeReason }) => [id, closeReason]),
+      [
+        [first?.id, 'closed-by-operator'],
+        [second?.id, undefined],
+      ],
+    );
+    const { history: newest } = await admin.client.select({ target: '10.0.0.7:80', history: 1 }, never);
+    assert.deepEqual(
+      newest.map(({ id }) => id),
+      [first?.id],
+    );
+  });
+});
+
 describe('the events of an admin service', () => {
   it('are told from a time on, and end when they are not followed', async () => {
     const admin = await start();

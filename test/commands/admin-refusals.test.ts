@@ -132,6 +132,11 @@ describe('the binary refuses at serve', () => {
       /^--audit-log.*no\/audit\.jsonl.*; /,
     ],
     [
+      'an audit log of an admin API that is turned off',
+      () => [`--audit-log=${inDirectory('audit.jsonl')}`, '--admin-socket='],
+      /^--audit-log=\S+ is given while the admin API is turned off; give --admin-socket or/,
+    ],
+    [
       'an audit log that is a directory',
       () => [`--audit-log=${inDirectory('a-directory')}`, `--admin-socket=${inDirectory('a.sock')}`],
       /^--audit-log.*a-directory.*; /,

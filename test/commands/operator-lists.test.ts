@@ -171,6 +171,37 @@ describe('agents', () => {
   });
 });
 
+describe('output that cannot be written', () => {
+  const full = (io: OperatorIo): void => {
+    io.stdout.destroy(Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
+  };
+
+  it('fails a command that only shows something', async () => {
+    const fleet = new FakeFleet('cp-1');
+    fleet.agent('node-a');
+    const io = new OperatorIo();
+    const code = agents({ watch: true }, io, toolsOf(fleet));
+    await io.written('node-a  ready');
+    full(io);
+    assert.equal(await code, 1);
+    assert.equal(
+      io.said,
+      'konnectivity-ts: the output cannot be written: ENOSPC; make room where it goes, or send it elsewhere\n',
+    );
+  });
+
+  it('is told, and the exit code is still that of what was done', async () => {
+    const fleet = new FakeFleet('cp-1');
+    fleet.agent('node-a');
+    fleet.first.stored.set('node-a', adminOrder('node-a'));
+    const io = new OperatorIo();
+    full(io);
+    assert.equal(await undrain(['node-a'], {}, io, toolsOf(fleet)), 0);
+    assert.deepEqual([...fleet.first.stored], []);
+    await io.written('the output cannot be written: ENOSPC');
+  });
+});
+
 describe('tunnels', () => {
   it('are a table, and more pages are fetched until the limit', async () => {
     const fleet = new FakeFleet('cp-1');

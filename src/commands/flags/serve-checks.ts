@@ -85,6 +85,11 @@ function checkAdminApi(checks: FlagChecks, values: ServeValues): void {
     const remedy = `give --admin-grpc-port as well, or remove --${name}`;
     checks.refuse('flag-conflict', `${checks.shown(name)} is given without --admin-grpc-port`, remedy);
   }
+  if (socket !== '' || !checks.has('audit-log')) return;
+  // Who asks for an audit log relies on it.
+  const message = `${checks.shown('audit-log')} is given while the admin API is turned off`;
+  const remedy = 'give --admin-socket or --admin-grpc-port, or remove --audit-log';
+  checks.refuse('flag-conflict', message, remedy);
 }
 
 function checkTls(checks: FlagChecks, values: ServeValues): void {

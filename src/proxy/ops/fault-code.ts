@@ -24,6 +24,7 @@ export const faultCodes = [
   'key-without-cert',
   'tls-refused',
   'log-file-unwritable',
+  'output-unwritable',
   'token-missing',
   'token-empty',
   'token-too-large',

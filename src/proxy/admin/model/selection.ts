@@ -5,7 +5,7 @@ export interface SelectRequest {
   readonly target: string;
   readonly assumeDrained?: readonly string[];
   readonly assumeGone?: readonly string[];
-  /** Past dials and ends of that destination to add; at most 100. */
+  /** How many of the last dials and ends of that destination to add, tunnels that run too; at most 100. */
   readonly history?: number;
 }
 
@@ -34,6 +34,6 @@ export interface Selection {
   }[];
   readonly looks: readonly { readonly pass: string; readonly strategy: string; readonly found: number }[];
   readonly choices: number;
-  /** Newest first. */
+  /** Newest first, by the end of what ended and the beginning of what runs. */
   readonly history: readonly Tunnel[];
 }

@@ -84,6 +84,14 @@ export function endedTunnels(
   return found;
 }
 
+/** What dials of a destination met, tunnels that run too: the last `most` beginnings and ends, newest first. */
+export function latestTunnels(server: ProxyServer, destination: string, at: Moment, most: number): Tunnel[] {
+  const lastMs = ({ since, endedAt }: Tunnel): number => (endedAt ?? since).getTime();
+  return [...openTunnels(server, { destination }, at), ...endedTunnels(server, { destination }, at, most)]
+    .sort((a, b) => lastMs(b) - lastMs(a))
+    .slice(0, most);
+}
+
 function destinationFilter({ destination }: TunnelsRequest): (address: string) => boolean {
   return destination === undefined || destination === '' ? () => true : sameDestination(destination);
 }

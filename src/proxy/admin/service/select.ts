@@ -4,7 +4,7 @@ import { type Exclusion, type ExplainedStrategy, explain } from '../../server/se
 import type { SelectCandidate, Selection, SelectRequest } from '../model/selection.ts';
 import { assumedSelector } from './assumed-selector.ts';
 import { checkTarget } from './check-target.ts';
-import { endedTunnels } from './list-tunnels.ts';
+import { latestTunnels } from './list-tunnels.ts';
 import { badRequest } from './requests.ts';
 import { selectReason } from './select-reason.ts';
 import { now } from './shown-tunnel.ts';
@@ -50,7 +50,7 @@ export function select(server: ProxyServer, request: SelectRequest): Selection {
     ),
     looks: explanation.looks,
     choices: explanation.choices,
-    history: history === 0 ? [] : endedTunnels(server, { destination: target }, now(), history),
+    history: history === 0 ? [] : latestTunnels(server, target, now(), history),
   };
 }
 
