@@ -8,6 +8,7 @@ import { askAll } from './ask-all.ts';
 import { ExitCode } from './exit-code.ts';
 import type { CommandIo } from './io.ts';
 import { type Operator, type OperatorTools, operate } from './operator.ts';
+import { shellWord } from './shell-word.ts';
 
 export interface CloseFlags extends AdminFlags {
   readonly reason?: string;
@@ -54,13 +55,17 @@ async function ownerOf(operator: Operator, id: string): Promise<AdminClient> {
     const where = owners.map(({ client }) => client.address).join(', ');
     throw new Fault(
       'agent-ambiguous',
-      `several servers have a tunnel ${id}: ${where}`,
+      `several servers have a tunnel ${shellWord(id)}: ${where}`,
       'name one with --admin',
     );
   }
   const problem = answers.find(({ fault }) => fault !== undefined && fault.code !== 'admin-not-found')?.fault;
   if (problem !== undefined) throw problem;
-  throw new Fault('admin-not-found', `there is no tunnel ${id}: it has ended, or never was`, listing);
+  throw new Fault(
+    'admin-not-found',
+    `there is no tunnel ${shellWord(id)}: it has ended, or never was`,
+    listing,
+  );
 }
 
 function tunnelText(tunnel: Tunnel): string {

@@ -7,6 +7,7 @@ import type { AdminFlags } from './admin-flags.ts';
 import { askAll, separate } from './ask-all.ts';
 import { durationFlag } from './durations.ts';
 import { ExitCode } from './exit-code.ts';
+import { filterFlag } from './filter-flag.ts';
 import type { CommandIo } from './io.ts';
 import { type Operator, type OperatorTools, operate } from './operator.ts';
 
@@ -24,7 +25,7 @@ export function events(flags: EventsFlags, io: CommandIo, tools?: OperatorTools)
     io,
     async (operator) => {
       const sinceMs = durationFlag('--since', flags.since);
-      const ofAgent = flags.agent === undefined ? {} : { agent: flags.agent };
+      const ofAgent = filterFlag('agent', flags.agent);
       // Without --since a follower begins now, and everybody else gets all that is remembered.
       const since =
         sinceMs === undefined

@@ -5,6 +5,7 @@ import { Fault, oneLine } from '../proxy/ops/fault.ts';
 import type { AdminFlags, OutputFlag } from './admin-flags.ts';
 import { type Answer, askAll, separate } from './ask-all.ts';
 import { ExitCode } from './exit-code.ts';
+import { filterFlag } from './filter-flag.ts';
 import type { TableFit } from './fit-table.ts';
 import type { CommandIo } from './io.ts';
 import { LostServers } from './lost-servers.ts';
@@ -47,8 +48,8 @@ function readRequest(flags: TunnelsFlags): TunnelsRequest {
     throw new Fault('flag-conflict', `--closed is given with ${other}`, 'leave one of them out');
   }
   return {
-    ...(flags.agent === undefined ? {} : { agent: flags.agent }),
-    ...(flags.destination === undefined ? {} : { destination: flags.destination }),
+    ...filterFlag('agent', flags.agent),
+    ...filterFlag('destination', flags.destination),
     ...(flags.paused ? { pausedOnly: true } : {}),
     ...(flags.closed ? { closed: true } : {}),
     ...(flags.sort === undefined ? {} : { sort: flags.sort }),

@@ -506,6 +506,24 @@ describe('select and why', () => {
   });
 });
 
+describe('an empty filter', () => {
+  for (const [flag, run] of [
+    ['agent', (io, tools) => tunnels({ agent: '' }, io, tools)],
+    ['destination', (io, tools) => tunnels({ destination: '' }, io, tools)],
+    ['agent', (io, tools) => events({ agent: '' }, io, tools)],
+  ] as readonly [string, (io: OperatorIo, tools: OperatorTools) => Promise<number>][]) {
+    it(`as --${flag} is refused: it would show everything, which a script may close`, async () => {
+      const fleet = new FakeFleet('cp-1');
+      fleet.agent('node-a');
+      fleet.tunnel('node-a');
+      const io = new OperatorIo();
+      assert.equal(await run(io, toolsOf(fleet)), 2);
+      await io.written(`konnectivity-ts: --${flag} is empty; give a value, or leave it out`);
+      assert.equal(io.out, '');
+    });
+  }
+});
+
 describe('events', () => {
   it('of several servers come in the order of their times', async () => {
     const fleet = new FakeFleet('cp-1', 'cp-2');
