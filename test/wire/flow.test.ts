@@ -72,10 +72,18 @@ describe('the receiver of a direction', () => {
     assert.equal(sum, MAX_WINDOW_BYTES - INITIAL_WINDOW_BYTES);
   });
 
+  it('grows although a little waits, as it does of bulk at any moment', () => {
+    const { receiver, grants } = inflow();
+    receiver.received(INITIAL_WINDOW_BYTES, INITIAL_WINDOW_BYTES / 4);
+    receiver.senderBlocked(INITIAL_WINDOW_BYTES / 4);
+    const sum = grants.reduce((total, grant) => total + grant, 0);
+    assert.equal(sum, INITIAL_WINDOW_BYTES + (INITIAL_WINDOW_BYTES * 3) / 4);
+  });
+
   it('does not grow for a slow reader', () => {
     const { receiver, grants } = inflow();
-    receiver.received(1000, 1000);
-    receiver.senderBlocked(1000);
+    receiver.received(INITIAL_WINDOW_BYTES, INITIAL_WINDOW_BYTES);
+    receiver.senderBlocked(INITIAL_WINDOW_BYTES / 4 + 1);
     assert.deepEqual(grants, []);
   });
 

@@ -3,7 +3,12 @@ import { describe, it } from 'node:test';
 import { decodeFrame } from '../../src/proxy/wire/decode.ts';
 import { encodeDataFrame } from '../../src/proxy/wire/encode.ts';
 import { Link } from '../../src/proxy/wire/link.ts';
-import { LinkPace, MAX_LINK_WINDOW_BYTES, MIN_LINK_WINDOW_BYTES } from '../../src/proxy/wire/link-pace.ts';
+import {
+  LinkPace,
+  MAX_LINK_WINDOW_BYTES,
+  MIN_LINK_WINDOW_BYTES,
+  SAFE_LINK_WINDOW_BYTES,
+} from '../../src/proxy/wire/link-pace.ts';
 import type { LinkQueue } from '../../src/proxy/wire/link-queue.ts';
 import { type Packet, PacketType } from '../../src/proxy/wire/packet.ts';
 import type { PacketStream } from '../../src/proxy/wire/packet-stream.ts';
@@ -38,7 +43,7 @@ function order(packets: readonly Packet[]): string[] {
 /** Three tunnels with bulk that waits: each has two packets in its queue, and all were served before. */
 function busyLink() {
   const below = stream();
-  const link = new Link(below, true, () => 0);
+  const link = new Link(below, 'agent', true, () => 0);
   const bulk = [1, 2, 3].map((connectId) => link.queue(connectId, () => {}));
   const wait = (): void => {
     while (link.sendData(bulk[0] as LinkQueue, CHUNK));
@@ -132,7 +137,7 @@ describe('a link that several tunnels share', () => {
 
   it('tells a tunnel when all that waited of it has gone', () => {
     const below = stream();
-    const link = new Link(below, true);
+    const link = new Link(below, 'agent', true);
     let told = 0;
     const queue = link.queue(1, () => told++);
     while (link.sendData(queue, CHUNK));
@@ -143,7 +148,7 @@ describe('a link that several tunnels share', () => {
 
   it('towards a peer without grants is held by the stream alone', () => {
     const below = stream();
-    const link = new Link(below, false);
+    const link = new Link(below, 'agent', false);
     const queue = link.queue(1, () => {});
     for (let sent = 0; sent < 100; sent++) assert.equal(link.sendData(queue, CHUNK), true);
     below.full = true;
@@ -163,7 +168,7 @@ describe('a link that several tunnels share', () => {
 
   it('grants what arrived, once per turn of the event loop', async () => {
     const below = stream();
-    const link = new Link(below, true);
+    const link = new Link(below, 'agent', true);
     for (let i = 0; i < 5; i++) link.received(CHUNK.length);
     assert.equal(below.sent.length, 0);
     await new Promise((resolve) => setImmediate(resolve));
@@ -175,60 +180,126 @@ describe('a link that several tunnels share', () => {
 });
 
 describe('the pace of a link', () => {
-  /** Sends and delivers for some time over a path of that round trip and rate. Returns what delivers the rest. */
-  function run(pace: LinkPace, clock: { ms: number }, roundTripMs: number, bytesPerMs: number): () => void {
+  /** A path of that round trip and rate, of which the sender has always more to send. */
+  function path(pace: LinkPace, clock: { ms: number }, roundTripMs: number, bytesPerMs: number) {
     const inFlight: { bytes: number; atMs: number }[] = [];
     let freeAtMs = clock.ms;
-    for (const endMs = clock.ms + 40 * roundTripMs + 1_000; clock.ms < endMs; clock.ms += 0.1) {
-      while (pace.open) {
-        pace.sent(CHUNK.length);
-        freeAtMs = Math.max(freeAtMs, clock.ms) + CHUNK.length / bytesPerMs;
-        inFlight.push({ bytes: CHUNK.length, atMs: freeAtMs + roundTripMs });
-      }
+    const deliver = (): void => {
       while ((inFlight[0]?.atMs ?? Number.POSITIVE_INFINITY) <= clock.ms)
         pace.delivered(inFlight.shift()?.bytes ?? 0);
-    }
-    return () => {
-      for (const { bytes } of inFlight) pace.delivered(bytes);
+    };
+    return {
+      /** @param each what else happens every tenth of a millisecond */
+      run(forMs = 40 * roundTripMs + 1_000, each: () => void = () => {}): void {
+        for (const endMs = clock.ms + forMs; clock.ms < endMs; clock.ms += 0.1) {
+          while (pace.open) {
+            pace.sent(CHUNK.length);
+            freeAtMs = Math.max(freeAtMs, clock.ms) + CHUNK.length / bytesPerMs;
+            inFlight.push({ bytes: CHUNK.length, atMs: freeAtMs + roundTripMs });
+          }
+          deliver();
+          each();
+        }
+      },
+      /** Nothing more is sent until all is delivered. */
+      rest(): void {
+        for (; inFlight.length > 0; clock.ms += 0.1) deliver();
+      },
     };
   }
 
   it('fills a long path and stays far below its ceiling on a short one', () => {
     const clock = { ms: 0 };
-    const long = new LinkPace(() => clock.ms);
-    run(long, clock, 20, 200_000);
+    const long = new LinkPace('agent', () => clock.ms);
+    path(long, clock, 20, 200_000).run();
     assert.ok(long.windowBytes > 4_000_000, `${long.windowBytes}`);
-    const short = new LinkPace(() => clock.ms);
-    run(short, clock, 0.2, 200_000);
+    const short = new LinkPace('agent', () => clock.ms);
+    path(short, clock, 0.2, 200_000).run();
     assert.ok(short.windowBytes < 1_000_000, `${short.windowBytes}`);
+  });
+
+  it('fills a long path within a dozen round trips', () => {
+    const clock = { ms: 0 };
+    const pace = new LinkPace('server', () => clock.ms);
+    path(pace, clock, 20, 200_000).run(12 * 20);
+    assert.ok(pace.windowBytes > 4_000_000, `${pace.windowBytes}`);
   });
 
   it('is narrow while somebody waits beside bulk, and wide again a second later', () => {
     const clock = { ms: 0 };
-    const pace = new LinkPace(() => clock.ms);
-    const settle = run(pace, clock, 20, 200_000);
-    settle();
+    const pace = new LinkPace('agent', () => clock.ms);
+    const long = path(pace, clock, 20, 200_000);
+    long.run();
     const wide = pace.windowBytes;
     pace.hurry();
     const narrow = pace.windowBytes;
     assert.ok(narrow <= wide / 2 + 1, `${narrow} of ${wide}`);
     assert.ok(narrow > 1_000_000, 'a long path stays in use');
-    run(pace, clock, 20, 200_000);
+    long.run();
     assert.ok(pace.windowBytes > 1.5 * narrow, `${pace.windowBytes}, ${narrow} before`);
+  });
+
+  it('grows on a long path also where somebody waits all the time, as long as no queue is met', () => {
+    const clock = { ms: 0 };
+    const pace = new LinkPace('agent', () => clock.ms);
+    path(pace, clock, 20, 200_000).run(1_000, () => pace.hurry());
+    assert.ok(pace.windowBytes > 3_000_000, `${pace.windowBytes}`);
+    assert.ok(pace.windowBytes < 6_000_000, `${pace.windowBytes}`);
+  });
+
+  it('of a server has no more than is safe under way while its agent sends in bulk, and more afterwards', () => {
+    const clock = { ms: 0 };
+    const pace = new LinkPace('server', () => clock.ms);
+    const long = path(pace, clock, 20, 200_000);
+    long.run(1_000);
+    assert.ok(pace.windowBytes > SAFE_LINK_WINDOW_BYTES, `${pace.windowBytes}`);
+    pace.arrived(MIN_LINK_WINDOW_BYTES + 1);
+    assert.equal(pace.windowBytes, SAFE_LINK_WINDOW_BYTES);
+    let most = 0;
+    long.run(1_000, () => {
+      pace.arrived(10_000);
+      most = Math.max(most, pace.windowBytes);
+    });
+    assert.equal(most, SAFE_LINK_WINDOW_BYTES);
+    long.run(1_000);
+    assert.ok(pace.windowBytes > SAFE_LINK_WINDOW_BYTES, `${pace.windowBytes}`);
+  });
+
+  it('of an agent goes on beside a server that yields, and yields to one that does not', () => {
+    const clock = { ms: 0 };
+    const pace = new LinkPace('agent', () => clock.ms);
+    const long = path(pace, clock, 20, 200_000);
+    long.run(1_000, () => pace.arrived(SAFE_LINK_WINDOW_BYTES / 500));
+    assert.ok(pace.windowBytes > SAFE_LINK_WINDOW_BYTES, `${pace.windowBytes}`);
+    long.run(1_000, () => pace.arrived(40_000));
+    assert.equal(pace.windowBytes, SAFE_LINK_WINDOW_BYTES);
+  });
+
+  it('begins with no more than is safe after a rest, though it had more before', () => {
+    const clock = { ms: 0 };
+    const pace = new LinkPace('server', () => clock.ms);
+    const long = path(pace, clock, 20, 200_000);
+    long.run(1_000);
+    const before = pace.windowBytes;
+    long.rest();
+    long.run(10);
+    assert.equal(pace.windowBytes, SAFE_LINK_WINDOW_BYTES);
+    long.run(150);
+    assert.ok(pace.windowBytes > before / 2, `${pace.windowBytes}, ${before} before`);
   });
 
   it('keeps its bounds', () => {
     const clock = { ms: 0 };
-    const pace = new LinkPace(() => clock.ms);
-    run(pace, clock, 200, 2_000_000);
+    const pace = new LinkPace('agent', () => clock.ms);
+    path(pace, clock, 200, 2_000_000).run();
     assert.equal(pace.windowBytes, MAX_LINK_WINDOW_BYTES);
-    const slow = new LinkPace(() => clock.ms);
-    run(slow, clock, 50, 10);
+    const slow = new LinkPace('agent', () => clock.ms);
+    path(slow, clock, 50, 10).run();
     assert.equal(slow.windowBytes, MIN_LINK_WINDOW_BYTES);
   });
 
   it('does not believe in the delivery of more than was sent', () => {
-    const pace = new LinkPace();
+    const pace = new LinkPace('agent');
     pace.sent(1000);
     pace.delivered(Number.MAX_SAFE_INTEGER);
     assert.equal(pace.underWayBytes, 0);

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { type ChannelCredentials, Client, Metadata } from '@grpc/grpc-js';
 import { Fault } from '../ops/fault.ts';
 import { WatchedConnections } from '../ops/watched-connections.ts';
-import { clientOptions } from '../wire/client-options.ts';
+import { clientOptions, DEFAULT_SERVER_WINDOW_BYTES } from '../wire/client-options.ts';
 import { openPacketStream } from '../wire/client-stream.ts';
 import { FEATURES_KEY, featureList, INSTANCE_KEY, VERSION_KEY } from '../wire/extension.ts';
 import { UNAVAILABLE } from '../wire/handled-stream.ts';
@@ -68,6 +68,8 @@ export async function connectServer(
   const connections = new WatchedConnections(credentials);
   const client = new Client(target, connections.credentials, {
     ...clientOptions({
+      // As much as a server of ours ever has under way (LinkPace bounds it); a Go server reads whatever it writes.
+      windowBytes: DEFAULT_SERVER_WINDOW_BYTES,
       keepaliveTimeMs: server.publicStreams ? Math.min(server.keepaliveMs, GO_PING_MS) : server.keepaliveMs,
     }),
   });

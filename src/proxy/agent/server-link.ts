@@ -75,7 +75,7 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     this.server = server;
     this.features = server.features;
     this.#stream = stream;
-    this.link = new Link(stream, server.features.has('flow'));
+    this.link = new Link(stream, 'agent', server.features.has('flow'));
     this.#options = options;
     this.#release = release;
     this.#answers = new Answers(

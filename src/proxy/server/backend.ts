@@ -100,7 +100,7 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
     this.remote = identity.remote;
     this.connectedAtMs = identity.connectedAtMs;
     this.#stream = stream;
-    this.link = new Link(stream, identity.features.has('flow'));
+    this.link = new Link(stream, 'server', identity.features.has('flow'));
     this.#events = events;
     this.#answers = new Answers(
       (frame) => this.sendFrame(frame),

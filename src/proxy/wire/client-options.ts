@@ -8,7 +8,8 @@ export const DEFAULT_SERVER_WINDOW_BYTES = 16 * 1024 * 1024;
  * What a client takes ahead on a connection. It must fit into the kernel's buffers of one connection (4 MiB less
  * overhead, by Linux' tcp_wmem): Node reads nothing from an HTTP/2 connection while a write to it is not complete, so
  * two Node processes that both have more in flight than the kernel takes wait for each other for ever. One direction
- * that always fits keeps the other going; it is this one, since the bulk comes from the nodes.
+ * that always fits keeps the other going; it is this one, since the bulk comes from the nodes. (Agents take more: their
+ * links see to it, see LinkPace.)
  */
 export const DEFAULT_CLIENT_WINDOW_BYTES = 2 * 1024 * 1024;
 

@@ -121,9 +121,9 @@ export class Inflow implements BufferHolder {
     if (this.#options.flow) this.#maybeGrant();
   }
 
-  /** The sender used all its credit. When nothing waits here, the window is the limit, not the reader: it grows. */
+  /** The sender used all its credit. When little of it waits here, the window is the limit, not the reader: it grows. */
   senderBlocked(bufferedBytes: number): void {
-    if (this.#ended || bufferedBytes > 0 || this.#window >= MAX_WINDOW_BYTES) return;
+    if (this.#ended || bufferedBytes > this.#window / 4 || this.#window >= MAX_WINDOW_BYTES) return;
     if (!this.#options.buffers.promise(this.#window)) return;
     this.#window *= 2;
     this.#maybeGrant();

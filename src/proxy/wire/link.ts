@@ -32,10 +32,13 @@ export class Link {
   /** What went beyond the window since the link was last free. */
   #slippedBytes = 0;
 
-  /** @param flow whether the peer announced `flow`: grants for the link are sent and awaited */
-  constructor(stream: PacketStream, flow: boolean, now?: () => number) {
+  /**
+   * @param side which end of it this is
+   * @param flow whether the peer announced `flow`: grants for the link are sent and awaited
+   */
+  constructor(stream: PacketStream, side: 'server' | 'agent', flow: boolean, now?: () => number) {
     this.#stream = stream;
-    this.#pace = flow ? new LinkPace(now) : undefined;
+    this.#pace = flow ? new LinkPace(side, now) : undefined;
   }
 
   /** Sends a packet that need not wait: everything but DATA, and what must follow the DATA of its tunnel. */
@@ -91,6 +94,7 @@ export class Link {
       this.#granting = false;
       const bytes = this.#receivedBytes;
       this.#receivedBytes = 0;
+      this.#pace?.arrived(bytes);
       if (this.#stream.open) this.send(window(LINK, bytes));
     });
   }
