@@ -18,6 +18,8 @@ export interface RealAgentOptions {
   bounds?: BufferBounds;
   publicStreams?: boolean;
   drainTimeoutMs?: number;
+  /** Answer for names that are not in the hosts file; default: nobody does. */
+  nameServer?: string;
   /** Connects there instead of to the server itself, and is not waited for. */
   via?: { readonly port: number; readonly caFile: string };
 }
@@ -31,7 +33,7 @@ export interface RealAgent {
 }
 
 /**
- * Starts an agent and resolves when the server has it ready. It resolves names by the hosts file alone.
+ * Starts an agent and resolves when the server has it ready.
  * @param server undefined where `via` leads to processes
  */
 export async function startRealAgent(
@@ -45,7 +47,7 @@ export async function startRealAgent(
     caFile: options.via?.caFile ?? server?.caFile ?? '',
     labels: { cert: 'cert', key: 'key', ca: 'ca' },
   });
-  const resolver = createResolver({ servers: ['127.0.0.1:9'] });
+  const resolver = createResolver({ servers: [options.nameServer ?? '127.0.0.1:9'] });
   // Of the process, as the real one has it.
   const instance = randomBytes(8).toString('hex');
   const agent: ProxyAgent = new ProxyAgent(

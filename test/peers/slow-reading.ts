@@ -14,18 +14,22 @@ export interface SlowReading {
   readonly everyMs: number;
 }
 
-/** Takes a little at a time, and checks that every byte came, and the end unless it `stays`. The pauses are what is tested. */
+/**
+ * Takes a little at a time, and checks that every byte came, and the end unless it `stays`. The pauses are what is tested.
+ * @param before bytes that were taken already
+ */
 export async function takeSlowly(
   tunnel: Duplex,
   reading: SlowReading,
   pattern: Pattern,
   end: 'ends' | 'stays' = 'ends',
+  before = 0,
 ): Promise<void> {
-  let taken = 0;
+  let taken = before;
   const over = new Promise<void>((resolve) => {
     tunnel.once('end', resolve).once('close', resolve);
   });
-  for (let goal = 0; goal < reading.bytes; ) {
+  for (let goal = before; goal < reading.bytes; ) {
     await pass(reading.everyMs);
     goal = Math.min(goal + reading.chunkBytes, reading.bytes);
     while (taken < goal) {
@@ -46,6 +50,20 @@ export async function takeSlowly(
   tunnel.destroy();
 }
 
+/** Takes what comes in small pieces, with a turn of the event loop behind each, until `enough`. Returns how much it was. */
+export async function readUntil(tunnel: Duplex, enough: () => boolean, pattern: Pattern): Promise<number> {
+  let taken = 0;
+  while (!enough()) {
+    const chunk: Buffer | null = tunnel.read(Math.min(tunnel.readableLength, 16 * 1024) || undefined);
+    if (chunk !== null) {
+      pattern.check(taken, chunk);
+      taken += chunk.length;
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return taken;
+}
+
 /** Answers every dial as a Go agent does, and sends all bytes, and the end unless it `stays`, waiting for nothing. */
 export function sendAsGoAgent(
   agent: ScriptedStream,
@@ -55,6 +73,8 @@ export function sendAsGoAgent(
 ): void {
   let connectId = 0;
   agent.onPacket = (packet) => {
+    // Over public streams that is how it is probed; silence would end its stream.
+    if (packet.type === PacketType.CLOSE_REQ) agent.send(closeResponse(packet.connectId, 'Unknown connectID'));
     if (packet.type !== PacketType.DIAL_REQ) return;
     agent.send(dialResponse(packet.dialId, ++connectId));
     for (let at = 0; at < bytes; at += 4096) {

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectTo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { describe, it } from 'node:test';
 import type { TunnelMode } from '../../src/proxy/client/tunnel-server.ts';
+import { encodeFrame } from '../../src/proxy/wire/encode.ts';
+import { dialRequest } from '../../src/proxy/wire/packets.ts';
+import { PROXY_PATH } from '../../src/proxy/wire/services.ts';
 import { openBlackHole } from '../peers/black-hole.ts';
 import { deferred } from '../peers/deferred.ts';
+import { startDnsServer } from '../peers/dns-server.ts';
+import type { RealAgentOptions } from '../peers/real-agent.ts';
 import { noSocketsLeft, openSockets, until } from '../peers/sockets-left.ts';
 import { type Destination, startDestination, startTunnel, type TestTunnel } from '../peers/tunnel.ts';
 
@@ -15,9 +21,12 @@ const WAITING = 128 * 1024;
 const MODES = ['http-connect', 'grpc'] as const;
 
 /** Runs a test on a server with one agent, and checks that nothing stays of it. */
-async function through(run: (tunnels: TestTunnel) => Promise<void>): Promise<void> {
+async function through(
+  run: (tunnels: TestTunnel) => Promise<void>,
+  options: RealAgentOptions = {},
+): Promise<void> {
   const before = openSockets();
-  const tunnels = await startTunnel();
+  const tunnels = await startTunnel({ agents: { a: options } });
   const { server } = tunnels.server;
   const agent = tunnels.agents.get('a')?.agent;
   try {
@@ -95,6 +104,73 @@ for (const mode of MODES) {
       }));
   });
 }
+
+it('a gRPC client that is full and gives up, as the Go client does after 10 s, ends its own tunnel alone', () =>
+  through(async (tunnels) => {
+    const { server, grpcPath } = tunnels.server;
+    const good = await echo();
+    const sender = deferred<Socket>();
+    const flood = await startDestination((socket) => {
+      socket.write(Buffer.alloc(16 * MIB));
+      sender.resolve(socket);
+    });
+    const alive = await tunnels.dial('grpc', good.address);
+    const client = connectHttp2('http://localhost', { createConnection: () => connectTo(grpcPath) });
+    client.on('error', () => {});
+    const call = client.request({
+      ':method': 'POST',
+      ':path': PROXY_PATH,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    });
+    call.on('error', () => {}).write(encodeFrame(dialRequest(7n, flood.address)));
+    const socket = await sender.promise;
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    await until(() => server.buffers.heldBytes > WAITING, 'bytes wait for the client');
+    const ended = (): [string, number][] =>
+      [...server.counters.closedTunnels].filter(([, count]) => count > 0);
+    assert.deepEqual(ended(), []);
+    // GOAWAY, and the connection is closed: what Go's ClientConn.Close() does.
+    client.destroy();
+    await closed;
+    assert.deepEqual(ended(), [['frontend-lost', 1]]);
+    await answers(alive, 'as before');
+    alive.destroy();
+    for (const one of [good, flood]) one.close();
+  }));
+
+it('50 dials of names whose name server is silent delay neither another name nor an address', async () => {
+  const dns = await startDnsServer({ records: { 'good.test': ['127.0.0.1'] }, silent: /silent/ });
+  try {
+    await through(
+      async (tunnels) => {
+        const good = await echo();
+        const clients = Array.from({ length: 50 }, (_, i) => {
+          const client = connectTo(tunnels.server.connectPath);
+          client.on('error', () => {}).write(`CONNECT n${i}.silent.test:80 HTTP/1.1\r\nHost: x\r\n\r\n`);
+          return client;
+        });
+        // Both families of each.
+        await dns.asked(/silent/, 100);
+        const agent = tunnels.agents.get('a')?.agent;
+        for (const address of [good.address, good.address.replace('127.0.0.1', 'good.test')]) {
+          for (const mode of MODES) {
+            const tunnel = await tunnels.dial(mode, address);
+            await answers(tunnel, 'at once');
+            tunnel.destroy();
+          }
+        }
+        assert.equal(agent?.status.pendingDials, 50);
+        for (const client of clients) client.destroy();
+        await until(() => agent?.status.pendingDials === 0, 'the look-ups are given up');
+        good.close();
+      },
+      { nameServer: dns.address },
+    );
+  } finally {
+    await dns.close();
+  }
+});
 
 it('500 dials of a black hole delay no other, and end when their clients go', () =>
   through(async (tunnels) => {

@@ -13,6 +13,7 @@ import { parseConnectHead } from './connect-head.ts';
 import type { DialFailure } from './dial-failure.ts';
 import type { Frontend, FrontendDial, FrontendTunnel } from './frontend.ts';
 import { Hold } from './hold.ts';
+import type { ServerTimes } from './server-options.ts';
 import { type IntakeTimes, SocketIntake } from './socket-intake.ts';
 import type { Tails } from './tails.ts';
 import type { WriteClock } from './write-clock.ts';
@@ -29,8 +30,8 @@ export interface ConnectFrontendOptions {
   /** How long everything is held after the 200. */
   readonly holdMs: number;
   readonly headTimeoutMs: number;
-  /** lingerMs is also how long a socket may take to accept a refusal or, after the end, to take nothing of what is left. */
-  readonly times: IntakeTimes;
+  /** lingerMs is also how long a socket may take to accept a refusal, or to end its own side after the end. */
+  readonly times: IntakeTimes & Pick<ServerTimes, 'tailMs'>;
   readonly buffers: Buffers;
   /** A request was refused before its dial: status and reason. */
   onRefused(status: number, reason: string): void;
@@ -219,22 +220,31 @@ export class ConnectFrontend implements Frontend {
     this.#finish(refusal(status, reason));
   }
 
-  /** Sends the rest and the end. A client that takes nothing for lingerMs is cut off. */
+  /** Sends the rest and the end. A client that takes nothing of a tail for tailMs, or of a refusal for lingerMs, is cut. */
   #finish(last?: Buffer): void {
     const socket = this.#socket;
+    const { lingerMs, tailMs } = this.#options.times;
     socket.resume();
     let left = this.#queue.bufferedBytes;
-    const linger = setInterval(() => {
-      const now = this.#queue.bufferedBytes;
-      if (now > 0 && now < left) left = now;
-      else socket.destroy();
-    }, this.#options.times.lingerMs);
-    socket.once('close', () => clearInterval(linger));
+    const tail = setInterval(
+      () => {
+        const now = this.#queue.bufferedBytes;
+        if (now > 0 && now < left) left = now;
+        else this.#cut();
+      },
+      left > 0 ? tailMs : lingerMs,
+    );
+    socket.once('close', () => clearInterval(tail));
     socket.once('finish', () => {
+      clearInterval(tail);
       this.#tunnel?.frontendDrained();
       // What the client still sends has nowhere to go; its own end, or the linger, closes the socket.
-      if (socket.readableEnded) socket.destroy();
-      else socket.once('end', () => socket.destroy());
+      if (socket.readableEnded) {
+        socket.destroy();
+        return;
+      }
+      const linger = setTimeout(() => socket.destroy(), lingerMs);
+      socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(linger));
     });
     if (last !== undefined) this.#queue.write(last);
     this.#queue.end(() => {});

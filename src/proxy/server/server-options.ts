@@ -62,8 +62,10 @@ export interface ServerTimes {
   readonly holdMs: number;
   /** A gRPC frontend's stream without DIAL_REQ, a CONNECT head that does not end, a TLS handshake likewise. */
   readonly headTimeoutMs: number;
-  /** How long a client may take nothing of what is left for it after the end. */
+  /** How long a client may take nothing of a refusal, or leave its own side open after the end. */
   readonly lingerMs: number;
+  /** How long a CONNECT client may take nothing of what its destination sent before the end: it may be paused. */
+  readonly tailMs: number;
   /** How long a node may be silent after the client ended its side (--half-close-timeout). */
   readonly halfCloseTimeoutMs: number;
   /** How long a CONNECT socket is paused before it is read a little, to see whether its client is gone. */
@@ -78,6 +80,7 @@ export const defaultServerTimes: ServerTimes = {
   holdMs: 10,
   headTimeoutMs: 10_000,
   lingerMs: 30_000,
+  tailMs: 600_000,
   halfCloseTimeoutMs: 60_000,
   peekMs: 10_000,
   secondStreamWaitMs: 5_000,
