@@ -74,7 +74,8 @@ export function sendAsGoAgent(
   let connectId = 0;
   agent.onPacket = (packet) => {
     // Over public streams that is how it is probed; silence would end its stream.
-    if (packet.type === PacketType.CLOSE_REQ) agent.send(closeResponse(packet.connectId, 'Unknown connectID'));
+    if (packet.type === PacketType.CLOSE_REQ)
+      agent.send(closeResponse(packet.connectId, 'Unknown connectID'));
     if (packet.type !== PacketType.DIAL_REQ) return;
     agent.send(dialResponse(packet.dialId, ++connectId));
     for (let at = 0; at < bytes; at += 4096) {

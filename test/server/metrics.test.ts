@@ -8,7 +8,9 @@ import {
   dialFailure,
   dialRequest,
   dialResponse,
+  pong,
 } from '../../src/proxy/wire/packets.ts';
+import { defaultProbeTimes } from '../../src/proxy/wire/probe.ts';
 import { received, requestConnect } from '../peers/connect-request.ts';
 import type { ScriptedStream } from '../peers/scripted-stream.ts';
 import { until } from '../peers/sockets-left.ts';
@@ -176,6 +178,33 @@ it('ours tell agents by state, drain orders, and pools that are out of ready age
   const both = await scrape(server);
   assert.equal(both.value('konnectivity_ts_pools_out_of_ready{strategy="default"}'), 1);
   assert.ok((both.value('konnectivity_ts_drain_order_age_seconds_max') ?? -1) >= 0);
+});
+
+it('ours tell a suspect agent, and when it answers again', async () => {
+  const probe = {
+    ...defaultProbeTimes,
+    intervalMs: 20,
+    suspectMs: 20,
+    urgentSuspectMs: 20,
+    deadMs: 3_600_000,
+  };
+  const server = await start({ times: { probe } });
+  const agent = await server.agent('a');
+  const question = await agent.next(PacketType.PING);
+  await server.logged('Agent is late');
+  const states = async (): Promise<unknown[]> => {
+    const exposition = await scrape(server);
+    return ['ready', 'suspect'].map((state) =>
+      exposition.value(`konnectivity_ts_backends{state="${state}",strategy="default"}`),
+    );
+  };
+  assert.deepEqual(await states(), [0, 1]);
+  agent.onPacket = (packet) => {
+    if (packet.type === PacketType.PING) agent.send(pong(packet.amount));
+  };
+  agent.send(pong(question.amount));
+  await server.logged('Agent answers again');
+  assert.deepEqual(await states(), [1, 0]);
 });
 
 it('no_agent: nobody is connected that could be asked', async () => {
