@@ -12,7 +12,7 @@ export async function frameMs(agents: number, columns: number, rows: number): Pr
   const { InkScreen } = await import('../../src/tui/paint/ink-screen.tsx');
   const { Surface } = await import('../../src/tui/paint/surface.ts');
   const fleet = makeFleet(agents);
-  const surface = new Surface(() => {}, columns, rows);
+  const surface = new Surface(() => {}, rows);
   surface.open();
   const screen = new InkScreen(surface, 1);
   let nowMs = Date.now();

@@ -76,7 +76,7 @@ class Top {
     const { output, clients, glyphs, readOnly, colours, inDemo = false } = options;
     this.#session = new TerminalSession(options.input, output);
     const size = sizeOf(output);
-    this.#surface = new Surface((text) => void output.write(text), size.columns, size.rows);
+    this.#surface = new Surface((text) => void output.write(text), size.rows);
     this.#screen = new InkScreen(this.#surface, colours);
     this.#state = startState({
       addresses: clients.map(({ address }) => address),
@@ -213,7 +213,7 @@ class Top {
 
   #resized(): void {
     const { columns, rows } = sizeOf(this.#options.output);
-    this.#surface.resize(columns, rows);
+    this.#surface.resize(rows);
     this.#dispatch({ type: 'resized', columns, rows });
   }
 

@@ -19,14 +19,16 @@ describe('the screen in a terminal', () => {
   async function shown(state: TopState, level: 0 | 1 = 1): Promise<Shown> {
     const terminal = new EmulatedTerminal(state.columns, state.rows);
     const written: string[] = [];
-    const surface = new Surface((text) => void written.push(text), state.columns, state.rows);
+    const surface = new Surface((text) => void written.push(text), state.rows);
     surface.open();
     const screen = new InkScreen(surface, level);
+    let { columns } = state;
     let at = 0;
     const show = async (next: TopState): Promise<void> => {
-      if (next.columns !== surface.columns || next.rows !== surface.rows) {
+      if (next.columns !== columns || next.rows !== surface.rows) {
+        columns = next.columns;
         terminal.resize(next.columns, next.rows);
-        surface.resize(next.columns, next.rows);
+        surface.resize(next.rows);
       }
       screen.show(next);
       for (; at < written.length; at++) await terminal.write(written[at] ?? '');

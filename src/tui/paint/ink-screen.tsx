@@ -13,7 +13,7 @@ export class InkScreen {
   #ink: ReturnType<typeof render> | undefined;
   #closed = false;
   #shown: readonly string[] = [];
-  #turn = 0;
+  #turns: readonly number[] = [];
 
   constructor(surface: Surface, level: ColorSupportLevel) {
     this.#surface = surface;
@@ -24,11 +24,12 @@ export class InkScreen {
     if (this.#closed) return;
     const stale = isStale(state);
     const lines = frame(state).map((line) => this.#paint(line, stale));
-    const changed = [...lines.keys()].filter((i) => this.#surface.blank || lines[i] !== this.#shown[i]);
+    const changed = (i: number): boolean => this.#surface.blank || lines[i] !== this.#shown[i];
+    if (!lines.some((_, i) => changed(i))) return;
+    this.#turns = lines.map((_, i) => (changed(i) ? 1 - (this.#turns[i] ?? 1) : (this.#turns[i] ?? 0)));
     this.#shown = lines;
-    if (changed.length === 0) return;
     this.#surface.take(lines);
-    const screen = <Screen places={changed} turn={this.#turn++} />;
+    const screen = <Screen turns={this.#turns} />;
     if (this.#ink !== undefined) {
       this.#ink.rerender(screen);
       return;
