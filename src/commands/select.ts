@@ -1,6 +1,7 @@
 import { adminJson } from '../proxy/admin/model/admin-json.ts';
 import { mergeAgents } from '../proxy/admin/model/merge-agents.ts';
 import type { Selection, SelectRequest } from '../proxy/admin/model/selection.ts';
+import { Fault } from '../proxy/ops/fault.ts';
 import type { AdminFlags } from './admin-flags.ts';
 import { askAll, askFleet, separate, viewsOf } from './ask-all.ts';
 import { checkDestination } from './check-destination.ts';
@@ -88,5 +89,7 @@ function list(name: 'assumeDrained' | 'assumeGone', text: string | undefined): A
     .split(',')
     .map((id) => id.trim())
     .filter((id) => id !== '');
-  return { [name]: ids };
+  if (ids.length > 0) return { [name]: ids };
+  const flag = name === 'assumeDrained' ? '--assume-drained' : '--assume-gone';
+  throw new Fault('flag-value', `${flag} names no agent`, 'give IDs, or leave it out');
 }

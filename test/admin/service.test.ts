@@ -385,6 +385,10 @@ describe('what an admin service refuses', () => {
       refused('admin-bad-request', /no agent is named/),
     );
     await assert.rejects(
+      admin.client.undrain({ agentIds: [] }, never),
+      refused('admin-bad-request', /no agent is named/),
+    );
+    await assert.rejects(
       admin.client.drain({ agentIds: Array.from({ length: 1001 }, String) }, never),
       refused('admin-bad-request', /1001 agents/),
     );

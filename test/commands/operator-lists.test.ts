@@ -481,6 +481,14 @@ describe('select and why', () => {
     );
   });
 
+  it('refuse an assumption about nobody, which would be the answer to another question', async () => {
+    for (const flags of [{ assumeDrained: '' }, { assumeGone: ' , ' }]) {
+      const { code, said } = await selectRun(new FakeFleet('cp-1'), flags);
+      assert.equal(code, 2);
+      assert.match(said, /--assume-(drained|gone) names no agent; give IDs, or leave it out/);
+    }
+  });
+
   it('why adds what the last dials met', async () => {
     const fleet = new FakeFleet('cp-1');
     fleet.agent('node-a');

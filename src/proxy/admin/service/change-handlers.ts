@@ -42,6 +42,7 @@ export function changeHandlers(
         audited(audit, 'Undrain', request, context, (actor) => {
           checkCount(request.agentIds);
           const { agentIds, validateOnly = false } = request;
+          if (agentIds.length === 0) throw badRequest('no agent is named', 'name one at least');
           const outcomes = server.drain.undrain({ agentIds, validateOnly, ...actor });
           return { answer: outcomes.map((one) => undrainResult(server, one)), changes: outcomes };
         }),
