@@ -62,6 +62,7 @@ const CAUSED_BY_AGENTS: ReadonlySet<EventType> = new Set<EventType>([
 ]);
 const MOST_OF_ONE_CAUSE = 60;
 const MINUTE_MS = 60_000;
+const MOST_CAUSES = 20_000;
 /** Causes whose number of untold events is kept beyond its minute. */
 const MOST_OWED = 1_000;
 
@@ -105,17 +106,18 @@ export class EventLog {
 
   /** How many were left out before this one; undefined where it is left out itself. */
   #untold(type: EventType, { agent, actor, message }: EventFields): number | undefined {
-    // What an operator did is always told.
-    if (!CAUSED_BY_AGENTS.has(type) || actor !== undefined) {
-      if (type !== 'order-relayed') return 0;
-    }
+    // What an operator did is always told; an order that an agent relays names its operator too.
+    const byAgents = type === 'order-relayed' || (CAUSED_BY_AGENTS.has(type) && actor === undefined);
+    if (!byAgents) return 0;
     const nowMs = this.#monoMs();
     if (nowMs - this.#minuteBeganMs >= MINUTE_MS) {
       this.#minuteBeganMs = nowMs;
       const left = [...this.#causes].filter(([, { untold }]) => untold > 0).slice(-MOST_OWED);
       this.#causes = new Map(left.map(([key, { untold }]) => [key, { told: 0, untold }]));
     }
-    const key = agent ?? message;
+    const own = agent ?? message;
+    // Of more agents than that within a minute, the rest counts as one.
+    const key = this.#causes.has(own) || this.#causes.size < MOST_CAUSES ? own : '';
     const cause = this.#causes.get(key) ?? { told: 0, untold: 0 };
     this.#causes.set(key, cause);
     if (cause.told >= MOST_OF_ONE_CAUSE) {
