@@ -44,6 +44,8 @@ const { compiled, remove } = await compileTests(files);
 const args = [
   '--enable-source-maps',
   '--test',
+  '--test-reporter=./scripts/test-reporter.mjs',
+  '--test-reporter-destination=stdout',
   // Two more than the two cores that it is made for: some tests wait for processes.
   '--test-concurrency=4',
   // Holds for a whole file too, and the first one that compiles Go code takes a while.
