@@ -160,7 +160,6 @@ describe('top in a terminal', () => {
         ];
         const terminal = opened(new TopTerminal([], { command, rows: 200 }));
         assert.equal(await terminal.exited, 0);
-        await terminal.settled();
         assert.match(terminal.screen.text, /node-b/);
         assert.ok(!terminal.screen.alternate);
       });
@@ -169,7 +168,6 @@ describe('top in a terminal', () => {
     it('says in one line that nobody answers, and exits 5', async () => {
       const terminal = opened(new TopTerminal(['top', '--admin', 'unix:///nowhere/admin.sock']));
       assert.equal(await terminal.exited, 5);
-      await terminal.settled();
       assert.match(terminal.screen.text, /^konnectivity-ts: the admin service cannot be reached/);
       assert.ok(!terminal.screen.alternate);
     });

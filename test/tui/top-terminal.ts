@@ -23,7 +23,7 @@ const NAMED: Readonly<Record<string, string>> = {
 /** The program in a pseudo-terminal, with an emulator that reads what it shows. */
 export class TopTerminal {
   readonly screen: EmulatedTerminal;
-  /** The exit code, or minus the signal. */
+  /** The exit code, or minus the signal; then the emulator has taken in all that was written. */
   readonly exited: Promise<number>;
   readonly #pty: ReturnType<typeof spawn>;
   #waiting: (() => void)[] = [];
@@ -46,9 +46,11 @@ export class TopTerminal {
     });
     this.exited = new Promise((resolve) => {
       this.#pty.onExit(({ exitCode, signal }) => {
-        this.#ended = true;
-        resolve(signal ? -signal : exitCode);
-        this.#wake();
+        void this.#settled().then(() => {
+          this.#ended = true;
+          resolve(signal ? -signal : exitCode);
+          this.#wake();
+        });
       });
     });
   }
@@ -107,15 +109,15 @@ export class TopTerminal {
     }
   }
 
-  /** Resolves when the emulator has taken in what was written. */
-  settled(): Promise<void> {
-    return this.screen.write('');
-  }
-
   /** Ends it if the test did not. */
   async close(): Promise<void> {
     if (!this.#ended) this.#pty.kill('SIGKILL');
     await this.exited;
+  }
+
+  /** The emulator takes text in later than it is given. */
+  #settled(): Promise<void> {
+    return this.screen.write('');
   }
 
   #wake(): void {
