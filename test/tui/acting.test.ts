@@ -56,6 +56,20 @@ describe('changing something', () => {
     ]);
   });
 
+  it('says that the servers are still being asked only until they have answered', () => {
+    for (const [key, answered] of [
+      ['d', previewed],
+      ['u', undrainPreviewed],
+    ] as const) {
+      const early = typed(screenOf(), `${key}<tab><enter>`);
+      assert.deepEqual(acts(early), []);
+      assert.match(text(early), /the servers are still being asked; again in a moment/);
+      const known = answered(early);
+      assert.doesNotMatch(text(known), /asked/);
+      assert.equal(acts(typed(known, '<enter>')).length, 1);
+    }
+  });
+
   it('is not confirmed by any letter, in any dialog', () => {
     const dialogs = [
       previewed(typed(screenOf(), 'd')),

@@ -100,9 +100,7 @@ describe('top with a real server and real agents', () => {
     await top.shows(/◐ DRAINING +1 \(\d+s\) +node-b/);
     await top.press('gu');
     await top.shows(/Undrain node-b\?[\s\S]*kernel patch/);
-    await top.press('<tab>');
-    await top.shows(/\[ undrain \]/);
-    await top.press('<enter>');
+    await top.confirm('undrain');
     await top.shows(/node-b is undrained/);
     assert.equal(server.server.drain.orderOf('node-b'), undefined);
     await top.shows(/● ready +node-b/);
@@ -112,9 +110,7 @@ describe('top with a real server and real agents', () => {
     const top = screen();
     await top.press('   d');
     await top.shows(/Drain 3 agents\?[\s\S]*Refused: [\s\S]*Type the number of tunnels, 1/);
-    await top.press('<tab>');
-    await top.shows(/\[ drain \]/);
-    await top.press('<enter>');
+    await top.confirm('drain');
     await top.shows(/type the number of tunnels: 1/);
     assert.deepEqual(server.server.drain.orders(), []);
     await top.press('<shift-tab><shift-tab>1<tab><tab>');
@@ -126,9 +122,7 @@ describe('top with a real server and real agents', () => {
     await top.shows(/0 ready {2}1 draining {2}2 drained/);
     await top.press('g   u');
     await top.shows(/Undrain 3 agents\?/);
-    await top.press('<tab>');
-    await top.shows(/\[ undrain \]/);
-    await top.press('<enter>');
+    await top.confirm('undrain');
     await top.shows(/3 agents are undrained/);
     assert.deepEqual(server.server.drain.orders(), []);
     await top.shows(/3 ready {2}0 draining {2}0 drained/);
@@ -166,9 +160,7 @@ describe('top with a real server and real agents', () => {
     await top.press('x');
     await top.shows(/Close the tunnel/);
     assert.equal(destination.open.size, 1);
-    await top.press('<tab>');
-    await top.shows(/\[ close it \]/);
-    await top.press('<enter>');
+    await top.confirm('close it');
     await top.shows(/the tunnel to node-b\.localhost:\d+ is closed$/);
     await ended;
     await top.shows(/Tunnels of all agents: 0 tunnels/);

@@ -85,9 +85,7 @@ describe('top with two servers that are processes', () => {
     await top.shows(/^ .*cp-1 .*server 1\/2/);
     await top.press('d');
     await top.shows(/Drain node-a[\s\S]*New dials: /);
-    await top.press('<tab>');
-    await top.shows(/\[ drain \]/);
-    await top.press('<enter>');
+    await top.confirm('drain');
     await top.shows(/node-a is draining on 1\/2 servers: 0 tunnels left$/);
     await top.press('[');
     await top.shows(/1\/2 servers \(partial\)/);
@@ -109,9 +107,7 @@ describe('top with two servers that are processes', () => {
     await top.select('node-a', AGENTS);
     await top.press('u');
     await top.shows(/Undrain node-a\?/);
-    await top.press('<tab>');
-    await top.shows(/\[ undrain \]/);
-    await top.press('<enter>');
+    await top.confirm('undrain');
     await top.shows(/node-a is undrained/);
     await top.shows(/ 2 ready {2}0 draining {2}0 drained/);
   });

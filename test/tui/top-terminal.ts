@@ -23,9 +23,8 @@ const NAMED: Readonly<Record<string, string>> = {
 /** The program in a pseudo-terminal, with an emulator that reads what it shows. */
 export class TopTerminal {
   readonly screen: EmulatedTerminal;
-  /** The exit code, or minus the signal; then the emulator has taken in all that was written. */
-  readonly exited: Promise<number>;
   readonly #pty: ReturnType<typeof spawn>;
+  readonly #exited: Promise<number>;
   #waiting: (() => void)[] = [];
   #ended = false;
 
@@ -44,13 +43,28 @@ export class TopTerminal {
     this.#pty.onData((text) => {
       void this.screen.write(text).then(() => this.#wake());
     });
-    this.exited = new Promise((resolve) => {
+    this.#exited = new Promise((resolve) => {
       this.#pty.onExit(({ exitCode, signal }) => {
         void this.#settled().then(() => {
           this.#ended = true;
           resolve(signal ? -signal : exitCode);
           this.#wake();
         });
+      });
+    });
+  }
+
+  /**
+   * Resolves with the exit code, or minus the signal, once the emulator has taken in all that was written. Rejects when
+   * that takes too long: a story that went wrong before its `q` is to fail, not to hang.
+   */
+  get exited(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const late = () => reject(new Error(`it does not end:\n${this.screen.text}`));
+      const timer = setTimeout(late, LATE_MS);
+      void this.#exited.then((code) => {
+        clearTimeout(timer);
+        resolve(code);
       });
     });
   }
@@ -76,6 +90,14 @@ export class TopTerminal {
     await this.press('<escape>');
     const rows = all.map((one) => `(?=[\\s\\S]*\n .{20,60}${one} )`).join('');
     await this.shows(new RegExp(`^${rows}[\\s\\S]*\n > .*${id} [\\s\\S]*q quit$`));
+  }
+
+  /** Goes to the button of a dialog whose question the servers have answered, and presses it. */
+  async confirm(word: string): Promise<void> {
+    await this.shows(/^(?![\s\S]*asking the servers)/);
+    await this.press('<tab>');
+    await this.shows(new RegExp(`\\[ ${word} \\]`));
+    await this.press('<enter>');
   }
 
   /** Writes at once, as a paste arrives. */
@@ -112,7 +134,7 @@ export class TopTerminal {
   /** Ends it if the test did not. */
   async close(): Promise<void> {
     if (!this.#ended) this.#pty.kill('SIGKILL');
-    await this.exited;
+    await this.#exited;
   }
 
   /** The emulator takes text in later than it is given. */

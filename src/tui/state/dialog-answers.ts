@@ -25,7 +25,8 @@ export function reduceDialogAnswer(state: TopState, answer: Answer): TopState {
       const preview = outcome.ok
         ? { kind: 'known', value: outcome.value }
         : { kind: 'failed', reason: outcome.reason };
-      return { ...state, dialog: { ...dialog, preview } as Dialog };
+      // What stood in the way of Enter until now may be just that they were being asked.
+      return { ...state, dialog: { ...dialog, preview, complaint: undefined } as Dialog };
     }
     case 'drained':
       return ended(state, answer.request, drainedResult(answer.outcome));
