@@ -43,7 +43,9 @@ function order(packets: readonly Packet[]): string[] {
 /** Three tunnels with bulk that waits: each has two packets in its queue, and all were served before. */
 function busyLink() {
   const below = stream();
-  const link = new Link(below, 'agent', true, () => 0);
+  let nowMs = 0;
+  // Each look at the clock is a grant later: the link is so slow that its window stays the least.
+  const link = new Link(below, 'agent', true, () => (nowMs += 20));
   const bulk = [1, 2, 3].map((connectId) => link.queue(connectId, () => {}));
   const wait = (): void => {
     while (link.sendData(bulk[0] as LinkQueue, CHUNK));
@@ -216,6 +218,20 @@ describe('the pace of a link', () => {
     const short = new LinkPace('agent', () => clock.ms);
     path(short, clock, 0.2, 200_000).run();
     assert.ok(short.windowBytes < 1_000_000, `${short.windowBytes}`);
+  });
+
+  it('has three milliseconds of a short path under way, and one round trip of it while somebody waits', () => {
+    const clock = { ms: 0 };
+    const pace = new LinkPace('agent', () => clock.ms);
+    const short = path(pace, clock, 0.2, 300_000);
+    short.run();
+    assert.ok(pace.windowBytes > 800_000 && pace.windowBytes < 1_000_000, `${pace.windowBytes}`);
+    pace.hurry();
+    assert.ok(pace.windowBytes < 400_000, `${pace.windowBytes}`);
+    short.run(500);
+    assert.ok(pace.windowBytes < 400_000, `${pace.windowBytes}`);
+    short.run(1_000);
+    assert.ok(pace.windowBytes > 800_000, `${pace.windowBytes}`);
   });
 
   it('fills a long path within a dozen round trips', () => {

@@ -26,10 +26,15 @@ const ROUND_TRIP_AGE_MS = 10_000;
 const PROBES = 8;
 /** How long the window stays narrow after something that somebody waits for met a full link. */
 const HURRY_MS = 1000;
+/**
+ * While nobody waits, what the link delivers in this time is under way at the least: on a short link two processes that
+ * stop for each other after every quarter of a megabyte leave a third of a core idle.
+ */
+const CALM_MS = 3;
 
 /**
- * How many bytes may be under way on a link: twice what it delivers in its least round trip (docs/EXTENSIONS.md). More
- * would only fill the buffers of kernels, in which a keystroke then waits. Costs two additions per packet; the clock
+ * How many bytes may be under way on a link: twice what it delivers in its least round trip, or in three milliseconds
+ * (docs/EXTENSIONS.md). More would only fill the buffers of kernels, in which a keystroke then waits. Costs two additions per packet; the clock
  * is read twice per round trip, and only while the window is the limit.
  */
 export class LinkPace {
@@ -152,8 +157,8 @@ export class LinkPace {
   }
 
   #setWindow(roundTrips: number): void {
-    const bytes =
-      this.#probes > 0 || this.#bytesPerMs === 0 ? 0 : roundTrips * this.#bytesPerMs * this.#roundTripMs;
+    const ms = Math.max(roundTrips * this.#roundTripMs, roundTrips === 1 ? 0 : CALM_MS);
+    const bytes = this.#probes > 0 || this.#bytesPerMs === 0 ? 0 : this.#bytesPerMs * ms;
     this.windowBytes = Math.min(this.#ceilingBytes, Math.max(MIN_LINK_WINDOW_BYTES, bytes));
   }
 }
