@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { type Packet, PacketType } from '../../src/proxy/wire/packet.ts';
-import { closeDial, dialFailure, dialRequest, dialResponse } from '../../src/proxy/wire/packets.ts';
+import { closeDial, dialFailure, dialRequest, dialResponse, pong } from '../../src/proxy/wire/packets.ts';
 import { TestServer, type TestServerOptions } from '../peers/test-server.ts';
 
 let running: TestServer | undefined;
@@ -66,6 +66,24 @@ describe('a dial through the gRPC frontend', () => {
     frontend.send(dialRequest(7n, '10.0.0.1:80'));
     assert.equal((await frontend.next(PacketType.DIAL_RSP)).connectId, 3);
     assert.deepEqual(asked.sort(), ['a', 'b']);
+  });
+
+  it('asks an agent that is silent whether it is there, and goes to another one when it is not', async () => {
+    const probe = { intervalMs: 3_600_000, awaitedMs: 20, suspectMs: 20, urgentSuspectMs: 20, deadMs: 60 };
+    const server = await start({ times: { probe } });
+    const silent = await server.agent('a');
+    const frontend = server.frontend();
+    frontend.send(dialRequest(9n, '10.0.0.1:80'));
+    await silent.next(PacketType.DIAL_REQ);
+    const other = await server.agent('b');
+    other.onPacket = (packet) => {
+      if (packet.type === PacketType.PING) other.send(pong(packet.amount));
+    };
+    await silent.next(PacketType.PING);
+    await server.logged('Agent is late');
+    assert.equal((await other.next(PacketType.DIAL_REQ)).dialId, 9n);
+    other.send(dialResponse(9n, 1));
+    assert.equal((await frontend.next(PacketType.DIAL_RSP)).connectId, 1);
   });
 
   it('fails with its ID when the only agent is lost before it answered', async () => {

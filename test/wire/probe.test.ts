@@ -29,3 +29,35 @@ it('asking a silent stream again and again does not postpone the verdict', async
   clearInterval(again);
   assert.equal(asked, 1);
 });
+
+it('a stream that somebody waits for is asked sooner, once, and not when it was heard', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let asked = 0;
+  const stream: ProbeTarget = {
+    heard: false,
+    onHeard: undefined,
+    ask: () => {
+      asked++;
+      return true;
+    },
+    isAnswer: () => false,
+  };
+  const events = { onSuspect: () => {}, onDead: () => {} };
+  const probe = new Probe(stream, { ...defaultProbeTimes, intervalMs: 10_000, awaitedMs: 1_000 }, events);
+  for (let dials = 0; dials < 20; dials++) {
+    probe.awaited();
+    stream.heard = true;
+    t.mock.timers.tick(500);
+  }
+  assert.equal(asked, 0);
+  t.mock.timers.tick(1_000);
+  probe.awaited();
+  for (let ms = 0; ms < 900; ms += 100) {
+    t.mock.timers.tick(100);
+    probe.awaited();
+  }
+  assert.equal(asked, 0);
+  t.mock.timers.tick(100);
+  assert.equal(asked, 1);
+  probe.stop();
+});

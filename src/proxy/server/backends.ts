@@ -187,6 +187,11 @@ export class Backends {
     this.#event('agent-connected', backend, `connected from ${backend.remote}`);
   }
 
+  /** A dial goes to this backend. */
+  dialGiven(backend: Backend): void {
+    this.#watches.get(backend)?.probe.awaited();
+  }
+
   /** A dial to this backend was answered, or timed out. */
   dialAnswered(backend: Backend, answered: boolean): void {
     const watch = this.#watches.get(backend);

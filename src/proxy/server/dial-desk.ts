@@ -76,6 +76,7 @@ export class DialDesk {
         const { stream } = choice;
         stream.dialsGiven++;
         stream.lastChosenMs = dial.startedAtMs;
+        backends.dialGiven(stream);
         changes.touch(stream.agentId);
         if (!choice.fallback) return;
         counters.fallback(choice.strategy);

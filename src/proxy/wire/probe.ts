@@ -4,6 +4,8 @@ import type { Packet } from './packet.ts';
 export interface ProbeTimes {
   /** A stream on which nothing arrived for this long is probed. */
   readonly intervalMs: number;
+  /** The same, while a dial waits for it; default a tenth of that. */
+  readonly awaitedMs?: number;
   /** Without an answer for this long the stream is suspect. */
   readonly suspectMs: number;
   /** The same, for the older streams of an agent ID of which a new one arrived. */
@@ -52,6 +54,8 @@ export class Probe {
   #number = 0;
   #askedAtMs: number | undefined;
   #suspect = false;
+  /** The next look is an early one. */
+  #awaited = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -67,6 +71,14 @@ export class Probe {
     this.#ask(this.#times.urgentSuspectMs);
   }
 
+  /** Somebody waits for an answer of this stream: from now on silence counts sooner. Cheap when it is said often. */
+  awaited(): void {
+    if (this.#awaited || this.#askedAtMs !== undefined || this.#suspect) return;
+    const { intervalMs, awaitedMs = intervalMs / 10 } = this.#times;
+    this.#look(awaitedMs);
+    this.#awaited = true;
+  }
+
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -79,8 +91,14 @@ export class Probe {
   }
 
   #rest(): void {
+    this.#look(this.#times.intervalMs);
+  }
+
+  /** Looks after that time whether anything arrived. */
+  #look(afterMs: number): void {
+    this.#awaited = false;
     this.#target.heard = false;
-    this.#set(this.#times.intervalMs, () => {
+    this.#set(afterMs, () => {
       if (this.#target.heard) this.#rest();
       else this.#ask(this.#times.suspectMs);
     });
