@@ -1,5 +1,5 @@
 import { Answers } from '../wire/answers.ts';
-import type { CloseReason } from '../wire/close-reason.ts';
+import { type CloseReason, reasonOfAgent } from '../wire/close-reason.ts';
 import type { Feature } from '../wire/extension.ts';
 import type { Identifiers } from '../wire/identifiers.ts';
 import { Link } from '../wire/link.ts';
@@ -270,8 +270,7 @@ export class Backend implements Carrier, BackendIdentity, ProbeTarget {
   }
 
   #onCloseResponse(packet: Packet): void {
-    const reason = packet.error === '' ? 'endpoint-closed' : 'endpoint-lost';
-    this.tunnels.get(packet.connectId)?.backendEnded(reason, packet.error);
+    this.tunnels.get(packet.connectId)?.backendEnded(reasonOfAgent(packet.error, this.ours), packet.error);
   }
 
   /** This stream, not the agent ID, is draining from now on. Idempotent. */
