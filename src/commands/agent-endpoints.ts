@@ -6,7 +6,9 @@ import {
   type HttpHandlers,
   type HttpRequest,
   httpEndpoints,
+  MOST_IDLE,
 } from '../proxy/ops/http-endpoints.ts';
+import type { Newcomers } from '../proxy/ops/newcomers.ts';
 import { profilingHandlers } from '../proxy/ops/profiling.ts';
 import type { AgentOptions } from './flags/validate-agent.ts';
 
@@ -21,6 +23,7 @@ export async function agentEndpoints(
   agent: ProxyAgent,
   registry: Scraped,
   options: Pick<AgentOptions, 'health' | 'admin' | 'profiling'>,
+  newcomers: (what: string, most: number) => Newcomers | undefined = () => undefined,
 ): Promise<HttpEndpoints[]> {
   const { health, admin, profiling } = options;
   const first = await httpEndpoints(
@@ -28,10 +31,12 @@ export async function agentEndpoints(
     health.port,
     '--health-server-port',
     healthHandlers(agent, registry),
+    { newcomers: newcomers('health port', MOST_IDLE) },
   );
   try {
     const handlers = { ...redirect(first.port), ...(profiling ? profilingHandlers() : {}) };
-    return [first, await httpEndpoints(admin.host, admin.port, '--admin-server-port', handlers)];
+    const limits = { newcomers: newcomers('admin port', MOST_IDLE) };
+    return [first, await httpEndpoints(admin.host, admin.port, '--admin-server-port', handlers, limits)];
   } catch (error) {
     await first.close();
     throw error;

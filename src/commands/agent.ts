@@ -10,6 +10,7 @@ import { openKubeApi } from '../proxy/kubernetes/kube-api.ts';
 import { channelCredentials } from '../proxy/ops/channel-credentials.ts';
 import { Descriptors, outOfDescriptors } from '../proxy/ops/descriptors.ts';
 import type { HttpEndpoints } from '../proxy/ops/http-endpoints.ts';
+import { Newcomers } from '../proxy/ops/newcomers.ts';
 import { connectFault } from '../proxy/ops/tls-errors.ts';
 import { loadClientTls } from '../proxy/ops/tls-files.ts';
 import { readTokenFile } from '../proxy/ops/token-file.ts';
@@ -80,7 +81,9 @@ export async function agent(argv: readonly string[], io: CommandIo): Promise<num
   try {
     // A bad file is refused at the start; a later one at the attempt that reads it.
     if (options.server.tokenFile !== '') await readAgentToken(options.server.tokenFile);
-    http.push(...(await agentEndpoints(proxyAgent, metrics.registry, options)));
+    const newcomers = (what: string, most: number): Newcomers =>
+      new Newcomers(descriptors, log.named('newcomers'), what, most);
+    http.push(...(await agentEndpoints(proxyAgent, metrics.registry, options, newcomers)));
   } catch (error) {
     await Promise.all(http.map((one) => one.close()));
     metrics.close();

@@ -5,6 +5,7 @@ import {
   type HttpHandlers,
   type HttpRequest,
   httpEndpoints,
+  MOST_IDLE,
 } from '../proxy/ops/http-endpoints.ts';
 import { profilingHandlers } from '../proxy/ops/profiling.ts';
 import type { ProxyServer } from '../proxy/server/proxy-server.ts';
@@ -16,10 +17,17 @@ export async function serveEndpoints(
   options: Pick<ServeOptions, 'health' | 'admin' | 'profiling'>,
 ): Promise<HttpEndpoints[]> {
   const { health, admin, profiling } = options;
-  const first = await httpEndpoints(health.host, health.port, '--health-port', healthHandlers(server));
+  const first = await httpEndpoints(health.host, health.port, '--health-port', healthHandlers(server), {
+    newcomers: server.newcomers('health port', MOST_IDLE),
+  });
   try {
     const handlers = { ...metricsHandlers(server), ...(profiling ? profilingHandlers() : {}) };
-    return [first, await httpEndpoints(admin.host, admin.port, '--admin-port', handlers)];
+    return [
+      first,
+      await httpEndpoints(admin.host, admin.port, '--admin-port', handlers, {
+        newcomers: server.newcomers('admin port', MOST_IDLE),
+      }),
+    ];
   } catch (error) {
     await first.close();
     throw error;

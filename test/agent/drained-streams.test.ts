@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
+import { defaultAgentTimes } from '../../src/proxy/agent/agent-options.ts';
 import { DrainedStreams } from '../../src/proxy/agent/drained-streams.ts';
 import { ServerLink, type ServerLinkOptions } from '../../src/proxy/agent/server-link.ts';
 import { silentLog } from '../../src/proxy/ops/log.ts';
@@ -34,10 +35,11 @@ async function linkWithTunnel(onRoom: () => void) {
   const options: ServerLinkOptions = {
     connect: () => Promise.resolve(socket),
     buffers: new Buffers(defaultBufferBounds),
-    lingerMs: 1_000,
+    times: defaultAgentTimes,
     onDial: ignore,
     onDialEnd: ignore,
     onTunnelEnd: ignore,
+    onTailDropped: ignore,
     onEndpointClosed: ignore,
     onStatus: ignore,
     onOrder: ignore,

@@ -7,7 +7,17 @@ import { PacketType } from '../../src/proxy/wire/packet.ts';
 import { closeRequest, dialRequest, halfClose } from '../../src/proxy/wire/packets.ts';
 import { agentCase, goServer } from '../peers/agent-case.ts';
 import { readAll } from '../peers/destination-server.ts';
+import type { ScriptedConnect } from '../peers/scripted-server.ts';
 import { until } from '../peers/sockets-left.ts';
+
+const halfCloseServer = { features: 'ping,status,flow,half-close' };
+
+/** What tunnels were granted, in bytes. */
+function granted(connect: ScriptedConnect): number {
+  return connect.packets.all
+    .filter((p) => p.type === PacketType.WINDOW && p.connectId !== 0)
+    .reduce((sum, p) => sum + p.amount, 0);
+}
 
 test('what a destination says first comes behind the DIAL_RSP', () =>
   agentCase(async ({ connect, destination }) => {
@@ -83,6 +93,7 @@ test('a destination that takes nothing does not delay the answer to CLOSE_REQ, a
       for (let i = 0; i < 200; i++) connect.data(id, Buffer.alloc(60_000));
       connect.send(closeRequest(id));
       await connect.closed(id);
+      assert.match(await agent.logged('Dropped what a destination did not take'), /why="taken-nothing"/);
       await until(() => agent.agent.counts.openEndpoints === 0, 'the cut');
       let taken = 0;
       socket.on('data', (chunk: Buffer) => {
@@ -93,8 +104,33 @@ test('a destination that takes nothing does not delay the answer to CLOSE_REQ, a
       assert.ok(taken < 200 * 60_000);
     },
     goServer,
-    { times: { lingerMs: 20 } },
+    { times: { tailMs: 20 } },
   ));
+
+test('a tunnel that is cut behind its half-close leaves the destination all that the client sent', () =>
+  agentCase(async ({ connect, destination, agent }) => {
+    const id = await connect.open(destination.address);
+    const socket = await destination.accepted.next();
+    const sent = randomBytes(200_000);
+    connect.data(id, sent);
+    connect.send(halfClose(id));
+    await until(() => granted(connect) === sent.length, 'the kernel has it');
+    connect.send(closeRequest(id, true));
+    await connect.closed(id);
+    await until(() => agent.agent.counts.openEndpoints === 0, 'the endpoint closed');
+    assert.ok((await readAll(socket)).equals(sent));
+    socket.destroy();
+  }, halfCloseServer));
+
+test('what a destination takes behind a half-close is granted to the last byte, as a sign of life', () =>
+  agentCase(async ({ connect, destination }) => {
+    const id = await connect.open(destination.address);
+    const socket = await destination.accepted.next();
+    for (const bytes of [1, 2_000]) connect.data(id, Buffer.alloc(bytes));
+    connect.send(halfClose(id));
+    await until(() => granted(connect) === 2_001, 'grants for all');
+    socket.destroy();
+  }, halfCloseServer));
 
 test('a tunnel that breaks off in the very instant of its half-close leaves no socket', () =>
   agentCase(async ({ connect, destination, agent }) => {
@@ -194,12 +230,13 @@ test('DATA in flight when a tunnel ended is dropped without an answer', () =>
   }));
 
 test('when the stream to the server is lost, destinations are reset, not ended', () =>
-  agentCase(async ({ connect, destination, server }) => {
+  agentCase(async ({ connect, destination, server, agent }) => {
     await connect.open(destination.address);
     const socket = await destination.accepted.next();
     const error = once(socket, 'error');
     socket.resume();
     connect.socket.destroy();
     assert.equal((await error)[0].code, 'ECONNRESET');
+    await agent.logged('reason="server-lost"');
     await server.connected();
   }));

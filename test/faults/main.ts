@@ -12,7 +12,7 @@ import { socketDescriptors, until } from '../peers/sockets-left.ts';
 import { TestServer } from '../peers/test-server.ts';
 import { startDestination, startTunnel } from '../peers/tunnel.ts';
 import { Random } from './random.ts';
-import { runStream, StreamBook } from './streams.ts';
+import { runStream, StreamBook, writeAll } from './streams.ts';
 import { World } from './world.ts';
 
 const AT_ONCE = 24;
@@ -28,7 +28,7 @@ Each byte is checked, and at the end nothing may be left. About ten minutes of t
   races         1.5 minutes: 10,000 dials taken back around the instant of their answer, in each of three ways
   no-agent      half a minute: 10,000 dials by each frontend that no agent can serve
   banners       20 s: 10,000 destinations that speak first
-  slow-readers  5.5 minutes: 20 MiB at 64 KiB/s, by each frontend, from our agent and from one like Go's
+  slow-readers  5.5 minutes: 20 MiB at 64 KiB/s, by each frontend, from our agent and from one like Go's; to ours
 The seed is printed, and repeats the choices of kills. --public-streams takes the other implementation of streams.`;
 
 const { values } = parseArgs({
@@ -158,7 +158,7 @@ async function noAgent(): Promise<string> {
   return `${RACES} dials by each frontend refused`;
 }
 
-/** 20 MiB at 64 KiB/s, with the default bounds, by both frontends, from our agent and from one like Go's. */
+/** 20 MiB at 64 KiB/s, with the default bounds, by both frontends, from our agent and from one like Go's, and to ours. */
 async function slowReaders(): Promise<string> {
   const sent = new Pattern(1, 'down');
   const ours = await startTunnel({ server: { publicStreams }, agents: { a: { publicStreams } } });
@@ -169,10 +169,21 @@ async function slowReaders(): Promise<string> {
     ours.dial(mode, source.address).then((tunnel) => takeSlowly(tunnel, slow, sent)),
     go.dial(mode, '10.0.0.1:80').then((tunnel) => takeSlowly(tunnel, slow, sent, 'stays')),
   ]);
-  await Promise.all(readers);
-  source.close();
+  const up = new Pattern(2, 'up');
+  const sinks: Promise<void>[] = [];
+  const sink = await startDestination((socket) => sinks.push(takeSlowly(socket, slow, up)));
+  const writers = (['http-connect', 'grpc'] as const).map(async (mode) => {
+    const tunnel = await ours.dial(mode, sink.address);
+    // Behind its end the tunnel may be over long before the last byte is taken.
+    tunnel.on('error', () => {}).resume();
+    await writeAll(tunnel, up, slow.bytes);
+    tunnel.end();
+  });
+  await Promise.all([...readers, ...writers]);
+  await Promise.all(sinks);
+  for (const one of [source, sink]) one.close();
   for (const tunnels of [ours, go]) await tunnels.close();
-  return '4 readers at 64 KiB/s got 20 MiB each';
+  return '4 readers and 2 destinations at 64 KiB/s got 20 MiB each';
 }
 
 /** What Node opens once and keeps is no leak. */

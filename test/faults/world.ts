@@ -139,7 +139,14 @@ export class World {
     return startRealAgent(this.servers[0] as TestServer, `agent-${index}`, {
       publicStreams: this.#publicStreams,
       via: { port: (this.#relays[index] as Balancer).port, caFile: this.#caFile },
-      times: { probe, syncIntervalMs: 100, syncIntervalCapMs: 500, retryMs: 200, lingerMs: 5_000 },
+      times: {
+        probe,
+        syncIntervalMs: 100,
+        syncIntervalCapMs: 500,
+        retryMs: 200,
+        lingerMs: 5_000,
+        tailMs: 10_000,
+      },
     });
   }
 

@@ -11,6 +11,8 @@ export interface ServerPlace {
   readonly directory: string;
   readonly leaf: Pair;
   readonly serverCount: number;
+  /** How many file descriptors it may have open. */
+  readonly descriptors?: number;
 }
 
 /** `konnectivity-ts serve` as a process, which can be killed and started again at its ports and paths. */
@@ -20,15 +22,27 @@ export class ServerProcess {
   readonly connectPath: string;
   /** For --admin. */
   readonly adminAddress: string;
+  readonly healthPort: number;
+  /** Of /metrics. */
+  readonly adminPort: number;
+  readonly adminPath: string;
+  /** What it logged since its last start. */
+  lines = new Inbox<string>();
+  readonly #descriptors: number | undefined;
   readonly #args: readonly string[];
   #child: ChildProcess | undefined;
 
-  private constructor(id: string, { directory, leaf, serverCount }: ServerPlace, ports: readonly number[]) {
+  private constructor(
+    id: string,
+    { directory, leaf, serverCount, descriptors }: ServerPlace,
+    ports: readonly number[],
+  ) {
     this.id = id;
-    this.agentPort = ports[0] as number;
+    [this.agentPort, this.healthPort, this.adminPort] = ports as [number, number, number];
+    this.#descriptors = descriptors;
     this.connectPath = join(directory, `${id}.sock`);
-    const adminPath = join(directory, `${id}-admin.sock`);
-    this.adminAddress = `unix://${adminPath}`;
+    this.adminPath = join(directory, `${id}-admin.sock`);
+    this.adminAddress = `unix://${this.adminPath}`;
     this.#args = [
       'serve',
       `--server-id=${id}`,
@@ -45,7 +59,7 @@ export class ServerProcess {
       '--health-bind-address=127.0.0.1',
       `--health-port=${ports[1]}`,
       `--admin-port=${ports[2]}`,
-      `--admin-socket=${adminPath}`,
+      `--admin-socket=${this.adminPath}`,
     ];
   }
 
@@ -65,9 +79,11 @@ export class ServerProcess {
   /** Starts it anew. Rejects when it ends instead. */
   async again(): Promise<void> {
     const lines = new Inbox<string>();
-    const child = spawn(process.execPath, ['bin/konnectivity-ts.js', ...this.#args], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    this.lines = lines;
+    const command = [process.execPath, 'bin/konnectivity-ts.js', ...this.#args];
+    const limited = ['-c', `ulimit -n ${this.#descriptors}; exec "$@"`, 'sh', ...command];
+    const [file = '', ...args] = this.#descriptors === undefined ? command : ['/bin/sh', ...limited];
+    const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
     createInterface(child.stderr).on('line', (line) => lines.push(line));
     const ended = once(child, 'close').then(() => {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { afterEach, describe, it } from 'node:test';
+import { INITIAL_WINDOW_BYTES } from '../../src/proxy/wire/flow.ts';
 import { PacketType } from '../../src/proxy/wire/packet.ts';
-import { dialResponse } from '../../src/proxy/wire/packets.ts';
+import { dialResponse, window } from '../../src/proxy/wire/packets.ts';
 import { readHead, received, requestConnect } from '../peers/connect-request.ts';
 import type { ScriptedStream } from '../peers/scripted-stream.ts';
 import { TestServer, type TestServerOptions } from '../peers/test-server.ts';
@@ -79,6 +80,36 @@ describe('a CONNECT client that ends its side', () => {
     assert.equal(close.amount, 1);
     await all;
     assert.equal(server.server.counters.closedTunnels.get('half-close-timeout'), 1);
+  });
+
+  it('keeps its tunnel while the destination takes what it sent, however long the whole takes', async () => {
+    const { server, agent, socket } = await tunnel(FEATURES, {
+      times: { halfCloseTimeoutMs: 50, peekMs: 1 },
+    });
+    const { closedTunnels } = server.server.counters;
+    socket.on('data', () => {}).end(Buffer.alloc(4 * INITIAL_WINDOW_BYTES));
+    const takes = setInterval(() => agent.send(window(1, 1_000)), 1);
+    // How long that is, others tell, of which nothing is taken.
+    for (let cuts = 1; cuts <= 3; cuts++) {
+      const silent = await server.connectSocket();
+      requestConnect(silent, '10.0.0.1:80');
+      agent.send(dialResponse((await agent.next(PacketType.DIAL_REQ)).dialId, 1 + cuts));
+      await readHead(silent);
+      silent.end();
+      while ((closedTunnels.get('half-close-timeout') ?? 0) < cuts) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    assert.equal(server.server.counters.establishedTunnels, 1);
+    clearInterval(takes);
+    const close = await agent.packets.next(
+      ({ type, connectId }) => type === PacketType.CLOSE_REQ && connectId === 1,
+    );
+    // Much of what the client sent is still here: the destination must not take this for all.
+    assert.equal(close.amount, 1);
+    assert.ok(
+      !agent.packets.all.some(({ type, connectId }) => type === PacketType.HALF_CLOSE && connectId === 1),
+    );
   });
 
   it('is found to be gone altogether when something is written to it', async () => {

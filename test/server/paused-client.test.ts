@@ -36,7 +36,7 @@ async function tunnel(
 const blocked = (packet: Packet): boolean => packet.type === PacketType.WINDOW && packet.amount === 0;
 
 it('a CONNECT client that leaves while the way to the node is full is noticed', async () => {
-  const { agent, socket } = await tunnel({ times: { peekMs: 5, lingerMs: 20 } });
+  const { agent, socket } = await tunnel({ times: { peekMs: 5, halfCloseTimeoutMs: 20 } });
   socket.write(Buffer.alloc(2 * INITIAL_WINDOW_BYTES));
   await agent.packets.next(blocked);
   socket.destroy();
@@ -44,7 +44,7 @@ it('a CONNECT client that leaves while the way to the node is full is noticed', 
 });
 
 it('what a CONNECT client sent before its end arrives, though the node takes it slowly', async () => {
-  const { agent, socket } = await tunnel({ times: { peekMs: 5, lingerMs: 60_000 } });
+  const { agent, socket } = await tunnel({ times: { peekMs: 5 } });
   const sent = Buffer.alloc(3 * INITIAL_WINDOW_BYTES);
   for (let i = 0; i < sent.length; i++) sent[i] = (i * 7) % 251;
   socket.end(sent);

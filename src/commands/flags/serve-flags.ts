@@ -88,7 +88,7 @@ export const serveFlags = {
     'half-close-timeout': {
       ...duration(
         '60s',
-        'after a client ended its sending, time without a byte from the node before the tunnel ends',
+        'after a client ended its sending, time in which the node neither sends nor takes a byte before the tunnel ends',
       ),
       ...ours,
     },

@@ -19,7 +19,9 @@ export interface AgentTimes {
   readonly closeMs: number;
   /** For one dial: name look-up and connection together. */
   readonly dialTimeoutMs: number;
-  /** How long an endpoint may take nothing of what is left for it after the end. */
+  /** How long a destination may take nothing of what its client sent before its end: it may be paused. */
+  readonly tailMs: number;
+  /** The same behind a client that broke off; how long a destination may leave its own side open after the end. */
   readonly lingerMs: number;
   /** How long a leaving agent stays after its last tunnel: when its servers say that another can replace it, and not. */
   readonly leaveReplacedMs: number;
@@ -41,6 +43,7 @@ export const defaultAgentTimes: AgentTimes = {
   connectTimeoutMs: 10_000,
   closeMs: 1_000,
   dialTimeoutMs: 5_000,
+  tailMs: 600_000,
   lingerMs: 30_000,
   leaveReplacedMs: 1_000,
   leaveLingerMs: 10_000,

@@ -8,12 +8,19 @@ import type { Link } from '../wire/link.ts';
 import { closeResponse, window } from '../wire/packets.ts';
 import { TunnelSender } from '../wire/tunnel-sender.ts';
 import { WriteQueue } from '../wire/write-queue.ts';
+import type { AgentTimes } from './agent-options.ts';
 
 /** The stream to the server, as an endpoint sees it. */
 export interface EndpointCarrier {
   readonly features: ReadonlySet<Feature>;
   readonly link: Link;
 }
+
+/** Time constants of an endpoint, as in AgentTimes. */
+export type EndpointTimes = Pick<AgentTimes, 'tailMs' | 'lingerMs'>;
+
+/** Why the rest was dropped: it took nothing for long, others needed the room, or the agent ended. */
+export type TailDrop = 'taken-nothing' | 'budget' | 'agent-ended';
 
 /** What an endpoint is made of. */
 export interface EndpointParts {
@@ -24,10 +31,11 @@ export interface EndpointParts {
   /** Connected, allowHalfOpen, nothing read yet. */
   readonly socket: Socket;
   readonly buffers: Buffers;
-  /** How long the socket may take nothing of what is left after the end before it is cut. */
-  readonly lingerMs: number;
+  readonly times: EndpointTimes;
   /** The tunnel is over: told once, before the server is. */
   readonly onEnd: (endpoint: Endpoint, reason: CloseReason) => void;
+  /** So many of the bytes that were left behind the end of the tunnel never reached the destination, which sees a reset. */
+  readonly onTailDropped: (endpoint: Endpoint, bytes: number, why: TailDrop) => void;
   /** The socket is closed, which can be later; told once. */
   readonly onClosed: (endpoint: Endpoint) => void;
 }
@@ -46,6 +54,7 @@ export class Endpoint {
   #closeReason: CloseReason | undefined;
   #closed = false;
   #resetAtEnd = false;
+  #halfClosed = false;
 
   constructor(parts: EndpointParts) {
     const { connectId, socket } = parts;
@@ -69,7 +78,7 @@ export class Endpoint {
       grant: (bytes) => link.send(window(connectId, bytes)),
       onSlowConsumer: () => this.cut('slow-consumer'),
       bufferedBytes: () => this.#queue.bufferedBytes,
-      onSlowTail: () => this.#reset(),
+      onSlowTail: () => this.#dropTail('budget'),
       onOverrun: () => this.cut('protocol-error'),
     });
   }
@@ -117,18 +126,23 @@ export class Endpoint {
 
   /** CLOSE_REQ: everything that came before it is still written, then the end; what comes back is dropped. */
   closedByFrontend(abnormal = false): void {
-    if (!this.#end('frontend-closed')) return;
+    if (!this.#end(abnormal ? 'frontend-lost' : 'frontend-closed')) return;
     // Nobody reads any more what still waits for the link.
     this.#toServer.cut(closeResponse(this.connectId));
-    // What the client sent before it broke off is still written; but the destination must not take that for all.
-    this.#resetAtEnd = abnormal;
-    if (abnormal && this.#queue.bufferedBytes === 0) this.#reset();
-    else this.#finish();
+    // What the client sent before it broke off is still written; but the destination must not take that for all. Behind
+    // a half-close it is all, and a reset would throw away what the kernel still holds of it for a slow reader.
+    this.#resetAtEnd = abnormal && !this.#halfClosed;
+    if (this.#resetAtEnd && this.#queue.bufferedBytes === 0) this.#reset();
+    else this.#finish(abnormal ? 0 : this.#parts.times.lingerMs);
   }
 
   /** HALF_CLOSE: the client sent all it had, and waits for what the destination still says. */
   halfClosedByFrontend(): void {
-    if (this.#closeReason === undefined) this.#queue.end(() => {});
+    if (this.#closeReason !== undefined) return;
+    // The server takes the tunnel for silent otherwise, while the destination still takes the last bytes.
+    this.#inflow.grantSoon();
+    this.#halfClosed = true;
+    this.#queue.end(() => this.#inflow.progressed(0));
   }
 
   /** The stream to the server is gone: the destination must not take this for an orderly end. */
@@ -143,13 +157,20 @@ export class Endpoint {
     this.#reset();
   }
 
-  /** Resolves when the kernel has everything that was written to the destination, or the socket is closed. */
-  whenWritten(): Promise<void> {
+  /**
+   * Resolves when the kernel has everything that was written to the destination, the socket is closed, or it took
+   * nothing for `stallMs`.
+   */
+  whenWritten(stallMs: number): Promise<void> {
     const socket = this.#socket;
     if (this.#closed || socket.writableFinished) return Promise.resolve();
     return new Promise((resolve) => {
-      socket.once('finish', resolve);
-      socket.once('close', () => resolve());
+      const stall = this.#watch(stallMs, () => done());
+      const done = (): void => {
+        clearInterval(stall);
+        resolve();
+      };
+      socket.once('finish', done).once('close', done);
     });
   }
 
@@ -160,7 +181,7 @@ export class Endpoint {
       this.#socket.once('close', () => resolve());
       // A reset would throw away what the kernel has not sent yet.
       if (this.#socket.writableFinished) this.#socket.destroy();
-      else this.#reset();
+      else this.#dropTail('agent-ended');
     });
   }
 
@@ -172,7 +193,7 @@ export class Endpoint {
   #onEof(): void {
     if (!this.#end('endpoint-closed')) return;
     this.#toServer.finish(closeResponse(this.connectId));
-    this.#finish();
+    this.#finish(this.#parts.times.lingerMs);
   }
 
   #lost(why: string): void {
@@ -195,24 +216,43 @@ export class Endpoint {
     resetSocket(this.#socket);
   }
 
-  #finish(): void {
+  /** Gives up what waits. */
+  #dropTail(why: TailDrop): void {
+    const bytes = this.#queue.bufferedBytes;
+    this.#reset();
+    if (bytes > 0) this.#parts.onTailDropped(this, bytes, why);
+  }
+
+  /** @param ownEndMs how long the destination may leave its own side open after the end */
+  #finish(ownEndMs: number): void {
     const socket = this.#socket;
+    const { tailMs, lingerMs } = this.#parts.times;
     socket.resume();
     if (socket.destroyed) return;
-    let left = this.#queue.bufferedBytes;
-    const linger = setInterval(() => {
-      const now = this.#queue.bufferedBytes;
-      if (now === 0) socket.destroy();
-      else if (now < left) left = now;
-      else this.#reset();
-    }, this.#parts.lingerMs);
-    socket.once('close', () => clearInterval(linger));
+    const tail = this.#watch(this.#resetAtEnd ? lingerMs : tailMs, () => this.#dropTail('taken-nothing'));
+    socket.once('close', () => clearInterval(tail));
     if (this.#resetAtEnd) return;
     this.#queue.end(() => {
+      clearInterval(tail);
       this.#inflow.progressed(0);
-      if (socket.readableEnded) socket.destroy();
-      else socket.once('end', () => socket.destroy());
+      if (socket.readableEnded || ownEndMs === 0) {
+        socket.destroy();
+        return;
+      }
+      // What the destination still says has nowhere to go.
+      const linger = setTimeout(() => socket.destroy(), ownEndMs);
+      socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(linger));
     });
+  }
+
+  /** Calls back when the destination took nothing of what waits for `stallMs`. */
+  #watch(stallMs: number, onStalled: () => void): NodeJS.Timeout {
+    let left = this.#queue.bufferedBytes;
+    return setInterval(() => {
+      const now = this.#queue.bufferedBytes;
+      if (now < left) left = now;
+      else onStalled();
+    }, stallMs);
   }
 
   #end(reason: CloseReason): boolean {

@@ -47,6 +47,7 @@ export class ProxyAgent {
   lastFault: Fault | undefined;
   readonly #parts: ProxyAgentParts;
   readonly #log: Log;
+  readonly #droppedTails: RepeatedLine;
   readonly #failedDials: RepeatedLine;
   readonly #drain = new AbortController();
   readonly #stop = new AbortController();
@@ -69,6 +70,7 @@ export class ProxyAgent {
     this.buffers = new Buffers(options.bounds);
     this.#parts = parts;
     this.#log = parts.log.named('proxy-agent');
+    this.#droppedTails = new RepeatedLine(this.#log, { burst: FAILED_DIALS_PRINTED });
     this.#failedDials = new RepeatedLine(this.#log, { burst: FAILED_DIALS_PRINTED });
     this.servers = new ServerSet({
       connect: (signal) => parts.connectServer(this.#makeLink, signal),
@@ -208,7 +210,7 @@ export class ProxyAgent {
     return {
       connect: (address, signal) => this.#connect(address, signal),
       buffers: this.buffers,
-      lingerMs: this.options.times.lingerMs,
+      times: this.options.times,
       onDial: (_link, dialId, address) => {
         this.#pendingDials++;
         this.counts.dials++;
@@ -238,6 +240,11 @@ export class ProxyAgent {
           address: endpoint.address,
           reason,
         });
+      },
+      onTailDropped: (_link, endpoint, bytes, why) => {
+        const { dialId: dialID, connectId: connectID, address } = endpoint;
+        const fields = { dialID, connectID, address, bytes, why };
+        this.#droppedTails.info(why, 1, 'Dropped what a destination did not take', fields);
       },
       onEndpointClosed: (_link, endpoint) => {
         this.counts.openEndpoints--;
@@ -307,7 +314,7 @@ export class ProxyAgent {
     await Promise.all([...this.#endpoints].map((endpoint) => endpoint.discard()));
   }
 
-  /** Resolves when the kernel has all bytes for destinations, or at the signal. Each socket is bounded by `lingerMs`. */
+  /** Resolves when the kernel has all bytes for destinations, but for those that take nothing for `lingerMs`; or at the signal. */
   async #written(stop: AbortSignal): Promise<void> {
     if (stop.aborted) return;
     let onStop = (): void => {};
@@ -315,7 +322,8 @@ export class ProxyAgent {
       onStop = resolve;
       stop.addEventListener('abort', onStop, { once: true });
     });
-    await Promise.race([stopped, Promise.all([...this.#endpoints].map((one) => one.whenWritten()))]);
+    const { lingerMs } = this.options.times;
+    await Promise.race([stopped, Promise.all([...this.#endpoints].map((one) => one.whenWritten(lingerMs)))]);
     stop.removeEventListener('abort', onStop);
   }
 }

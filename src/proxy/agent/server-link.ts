@@ -13,7 +13,7 @@ import { closeDial, closeResponse, dialFailure, dialResponse, ping, pong } from 
 import type { ProbeTarget } from '../wire/probe.ts';
 import { RecentIds } from '../wire/recent-ids.ts';
 import { Announcement } from './announcement.ts';
-import { Endpoint, type EndpointCarrier } from './endpoint.ts';
+import { Endpoint, type EndpointCarrier, type EndpointTimes, type TailDrop } from './endpoint.ts';
 import type { ServerIdentity } from './server-identity.ts';
 import { MOST_PENDING_DIALS, StreamDials } from './stream-dials.ts';
 
@@ -22,7 +22,7 @@ export interface ServerLinkOptions {
   /** Connects to a destination; aborts at once with the signal. Rejects with a Fault made for people. */
   connect(address: string, signal: AbortSignal): Promise<Socket>;
   readonly buffers: Buffers;
-  readonly lingerMs: number;
+  readonly times: EndpointTimes;
   /** Default 10,000. */
   readonly mostPendingDials?: number;
   /** What may wait of answers that the server asked for and does not read; default 4 MiB. Above, the stream ends. */
@@ -37,6 +37,8 @@ export interface ServerLinkOptions {
     fault?: Fault,
   ): void;
   onTunnelEnd(link: ServerLink, endpoint: Endpoint, reason: CloseReason): void;
+  /** An ended tunnel's last bytes were given up. */
+  onTailDropped(link: ServerLink, endpoint: Endpoint, bytes: number, why: TailDrop): void;
   onEndpointClosed(link: ServerLink, endpoint: Endpoint): void;
   onStatus(link: ServerLink, status: Status): void;
   /** ORDER of a server that may send one. */
@@ -257,13 +259,14 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
       address,
       socket,
       buffers: this.#options.buffers,
-      lingerMs: this.#options.lingerMs,
+      times: this.#options.times,
       onEnd: (ended, reason) => {
         this.#endpoints.delete(connectId);
         this.#unused.delete(dialId);
         this.#closed.add(connectId);
         this.#options.onTunnelEnd(this, ended, reason);
       },
+      onTailDropped: (ended, bytes, why) => this.#options.onTailDropped(this, ended, bytes, why),
       onClosed: (ended) => this.#options.onEndpointClosed(this, ended),
     });
     this.#endpoints.set(connectId, endpoint);

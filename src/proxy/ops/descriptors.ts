@@ -18,8 +18,8 @@ export interface DescriptorSource {
 
 /**
  * Whether this process is about to run out of file descriptors. Beyond that point accepts and connects fail one by
- * one and without a word; so new tunnels are refused a little before it, while there is still room to say so and for
- * agents, probes and scrapes.
+ * one and without a word (libuv closes what it cannot take). So new tunnels are refused a little before it, while there
+ * is still room to say so and for agents, probes and scrapes; and before that, connections that ask for nothing go.
  */
 export class Descriptors {
   readonly limit: number;
@@ -28,6 +28,7 @@ export class Descriptors {
   readonly #log: Log;
   #counted = 0;
   #countedAtMs = Number.NEGATIVE_INFINITY;
+  /** Since the count, less those that were closed. */
   #opened = 0;
   #scarce = false;
 
@@ -38,15 +39,42 @@ export class Descriptors {
     this.#reserve = Math.max(32, Math.min(256, Math.floor(source.limit / 16)));
   }
 
-  /** Asked before each new tunnel: true when it must be refused. Says once when that begins and ends. */
-  refuseOneMore(): boolean {
+  /** How many connections that ask for nothing each listener keeps while accepted() says that it is crowded. */
+  get newcomersWhenCrowded(): number {
+    return Math.floor(this.#reserve / 8);
+  }
+
+  /** Told of each accepted connection: true when those that ask for nothing must make room, long before tunnels. */
+  accepted(): boolean {
     if (this.limit === Number.POSITIVE_INFINITY) return false;
     this.#opened++;
+    this.#maybeCount();
+    return this.#counted + this.#opened > this.limit - 2 * this.#reserve;
+  }
+
+  /** One of those is closed. */
+  closed(): void {
+    this.#opened--;
+  }
+
+  /** Asked before each connection that is made: true when it must not be. Says once when that begins and ends. */
+  refuseOneMore(): boolean {
+    this.#opened++;
+    return this.refuses();
+  }
+
+  /** The same for what needs no descriptor beside those that were accepted. */
+  refuses(): boolean {
+    if (this.limit === Number.POSITIVE_INFINITY) return false;
+    this.#maybeCount();
+    return this.#scarce || this.#counted + this.#opened > this.limit - this.#reserve;
+  }
+
+  #maybeCount(): void {
     const ageMs = this.#source.now() - this.#countedAtMs;
     const room = this.limit - this.#reserve - this.#counted;
     const enough = !this.#scarce && this.#opened < room / 4;
     if (ageMs >= COUNT_AGE_MS || (!enough && ageMs >= COUNT_PAUSE_MS)) this.#count();
-    return this.#scarce || this.#counted + this.#opened > this.limit - this.#reserve;
   }
 
   #count(): void {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { bindServer, hostPort } from './listener.ts';
+import type { Newcomers } from './newcomers.ts';
 
 /** A request, as handlers see it. */
 export interface HttpRequest {
@@ -43,7 +44,12 @@ export interface HttpBounds {
   readonly connections: number;
 }
 
+/** Bounds that differ from the usual ones, and who keeps count of connections that ask for nothing. */
+export type HttpLimits = Partial<HttpBounds> & { readonly newcomers?: Newcomers | undefined };
+
 const defaultBounds: HttpBounds = { requestMs: 10_000, idleMs: 30_000, connections: 500 };
+/** For Newcomers of such ports: with as many idle connections there is still room for those that ask. */
+export const MOST_IDLE = 250;
 /** Node answers 431 beyond it. */
 const HEAD_BYTES = 16 * 1024;
 
@@ -57,8 +63,9 @@ export async function httpEndpoints(
   port: number,
   label: string,
   handlers: HttpHandlers,
-  bounds: HttpBounds = defaultBounds,
+  { newcomers, ...given }: HttpLimits = {},
 ): Promise<HttpEndpoints> {
+  const bounds = { ...defaultBounds, ...given };
   const { requestMs, idleMs } = bounds;
   const server = createServer(
     {
@@ -67,8 +74,13 @@ export async function httpEndpoints(
       connectionsCheckingInterval: Math.min(requestMs, 1_000),
       maxHeaderSize: HEAD_BYTES,
     },
-    (request, response) => void answer(request, response, handlers, idleMs),
+    (request, response) => {
+      newcomers?.busy(request.socket);
+      response.once('close', () => newcomers?.idle(request.socket));
+      void answer(request, response, handlers, idleMs);
+    },
   );
+  server.on('connection', (socket) => newcomers?.accepted(socket));
   server.maxConnections = bounds.connections;
   server.timeout = idleMs;
   await listen(server, host, port, label);

@@ -20,6 +20,7 @@ export interface TcpListenerOptions extends ListenerOptions<Socket> {
 export async function listenTcp(options: TcpListenerOptions): Promise<Listener> {
   const server = createServer(acceptOptions, (socket) => {
     socket.on('error', () => {});
+    options.newcomers?.accepted(socket);
     options.onConnection(socket);
   });
   return await bindTcp(server, options);

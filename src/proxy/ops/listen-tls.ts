@@ -44,6 +44,7 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
     raw.on('error', () => {});
     handshaking.add(raw);
     raw.once('close', () => handshaking.delete(raw));
+    options.newcomers?.accepted(raw);
   });
   server.on('tlsClientError', (error, socket) => {
     fail(remoteOf(socket), handshakeFault(error, socket));
@@ -52,6 +53,7 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
   server.on('secureConnection', (socket) => {
     handshaking.delete(rawOf(socket));
     socket.on('error', () => {});
+    options.newcomers?.replaced(rawOf(socket), socket);
     socket.allowHalfOpen = true;
     if (closed) {
       socket.destroy();

@@ -34,6 +34,7 @@ export async function listenUnix(options: UnixListenerOptions): Promise<Listener
   checkUnixPath(path, label);
   const server = createServer(acceptOptions, (socket) => {
     socket.on('error', () => {});
+    options.newcomers?.accepted(socket);
     options.onConnection(socket);
   });
   const own = await bindBeside(server, path, label, options.umask ?? 0o007);

@@ -1,6 +1,7 @@
 import type { Server, Socket } from 'node:net';
 import { Fault } from './fault.ts';
 import type { Log } from './log.ts';
+import type { Newcomers } from './newcomers.ts';
 
 /** A bound, accepting socket. */
 export interface Listener {
@@ -19,6 +20,8 @@ export interface ListenerOptions<Connection extends Socket> {
   /** The flag that says where to listen, for Faults: `--agent-port`. */
   readonly label: string;
   readonly log: Log;
+  /** Keeps count of connections from their accept on; their owner tells it when they ask for something. */
+  readonly newcomers?: Newcomers | undefined;
   /** Takes over an accepted socket; a socket's errors never become uncaught, whoever else listens for them. */
   readonly onConnection: (socket: Connection) => void;
 }

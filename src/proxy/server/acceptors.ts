@@ -1,11 +1,13 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
+import type { Descriptors } from '../ops/descriptors.ts';
 import type { Fault } from '../ops/fault.ts';
 import { listenTls } from '../ops/listen-tls.ts';
 import { listenUnix } from '../ops/listen-unix.ts';
 import { type Listener, peerOf } from '../ops/listener.ts';
 import type { Log } from '../ops/log.ts';
+import type { Newcomers } from '../ops/newcomers.ts';
 import { RepeatedLine } from '../ops/repeated-line.ts';
 import { loadServerTls, type ServerTls } from '../ops/tls-files.ts';
 import type { Buffers } from '../wire/buffers.ts';
@@ -14,6 +16,7 @@ import type { PacketStream } from '../wire/packet-stream.ts';
 import { serverPacketStream } from '../wire/server-stream.ts';
 import { CONNECT_PATH, PROXY_PATH } from '../wire/services.ts';
 import type { StreamCounts } from '../wire/stream-counts.ts';
+import { MOST_WAITING } from './admission.ts';
 import { agentService } from './agent-service.ts';
 import { acceptHttp2Preface } from './authority/accept-http2-preface.ts';
 import type { Backends } from './backends.ts';
@@ -41,7 +44,10 @@ export interface AcceptorsOptions {
   readonly log: Log;
   readonly tails: Tails;
   readonly buffers: Buffers;
+  readonly descriptors: Descriptors;
   accepting(): boolean;
+  /** For a listener, under its name for people. */
+  newcomers(what: string): Newcomers;
 }
 
 /** Opens the listeners and turns what they accept into frontends and backends. */
@@ -64,7 +70,7 @@ export class Acceptors {
 
   /** Listens for agents: gRPC over TLS. @throws Fault */
   async listenAgents(): Promise<Listener> {
-    const { options, backends, counters, log, accepting } = this.#parts;
+    const { options, backends, counters, log, accepting, descriptors } = this.#parts;
     const handlers = {
       [CONNECT_PATH]: agentService({
         serverId: options.serverId,
@@ -73,12 +79,15 @@ export class Acceptors {
         backends,
         log: log.named('agent-service'),
         authenticator: options.authenticator,
+        // Each of them is a descriptor of somebody who is not known yet.
+        mostWaiting: Math.min(MOST_WAITING, Math.floor(descriptors.limit / 4)),
         accepting,
         openStream: (call) => this.#openStream(call, AGENT_HIGH_WATER_BYTES, counters.agents),
       }),
     };
     // An agent calls at once. Whoever does not could hold descriptors for ever, where no client certificate is asked for.
-    const grpc = this.#grpcServer(options.keepaliveMs, handlers, {
+    const newcomers = this.#parts.newcomers('agent port');
+    const grpc = this.#grpcServer(options.keepaliveMs, handlers, newcomers, {
       idleTimeoutMs: options.times.headTimeoutMs,
     });
     return listenTls({
@@ -90,6 +99,7 @@ export class Acceptors {
       onConnection: (socket) => grpc.injectConnection(socket),
       onHandshakeError: (remote, fault) => this.#badConnection('agent', remote, fault),
       log: log.named('listener'),
+      newcomers,
       alpn: ['h2'],
     });
   }
@@ -98,8 +108,11 @@ export class Acceptors {
   async listenFrontend({ mode, address }: FrontendListener): Promise<Listener> {
     const { options, log } = this.#parts;
     const unix = address.kind === 'unix';
+    const newcomers = this.#parts.newcomers('frontend');
     const accept =
-      mode === 'grpc' ? this.#grpcAcceptor(unix) : (socket: Socket) => this.#acceptConnect(socket);
+      mode === 'grpc'
+        ? this.#grpcAcceptor(unix, newcomers)
+        : (socket: Socket) => this.#acceptConnect(socket, newcomers);
     if (unix) {
       return listenUnix({
         path: address.path,
@@ -107,6 +120,7 @@ export class Acceptors {
         label: '--uds-name',
         onConnection: accept,
         log: log.named('listener'),
+        newcomers,
       });
     }
     return listenTls({
@@ -118,6 +132,7 @@ export class Acceptors {
       onConnection: accept,
       onHandshakeError: (remote, fault) => this.#badConnection('frontend', remote, fault),
       log: log.named('listener'),
+      newcomers,
       ...(mode === 'grpc' ? { alpn: ['h2'] } : {}),
     });
   }
@@ -131,11 +146,14 @@ export class Acceptors {
   #grpcServer(
     keepaliveTimeMs: number,
     handlers: Record<string, (call: ServerDuplexStream<Buffer, Buffer>) => void>,
+    newcomers: Newcomers,
     more: { readonly idleTimeoutMs?: number; readonly windowBytes?: number },
   ): GrpcServer {
     const server = createGrpcServer({
       keepaliveTimeMs,
       handlers,
+      onIdle: (socket) => newcomers.idle(socket),
+      onBusy: (socket) => newcomers.busy(socket),
       ...more,
       onSessionError: (remote, error) => {
         const reason = String(error);
@@ -147,7 +165,7 @@ export class Acceptors {
     return server;
   }
 
-  #grpcAcceptor(unix: boolean): (socket: Socket) => void {
+  #grpcAcceptor(unix: boolean, newcomers: Newcomers): (socket: Socket) => void {
     const { options, desk, counters, log, tails } = this.#parts;
     const { times } = options;
     const proxy = proxyService({
@@ -158,11 +176,9 @@ export class Acceptors {
       tails,
       openStream: (call) => this.#openStream(call, FRONTEND_HIGH_WATER_BYTES, counters.clients),
     });
-    const grpc = this.#grpcServer(
-      options.frontendKeepaliveMs,
-      { [PROXY_PATH]: proxy },
-      { windowBytes: FRONTEND_WINDOW_BYTES },
-    );
+    const grpc = this.#grpcServer(options.frontendKeepaliveMs, { [PROXY_PATH]: proxy }, newcomers, {
+      windowBytes: FRONTEND_WINDOW_BYTES,
+    });
     if (!unix) return (socket) => grpc.injectConnection(socket);
     return (socket) => {
       this.#openingSockets.add(socket);
@@ -182,14 +198,17 @@ export class Acceptors {
     };
   }
 
-  #acceptConnect(socket: Socket): void {
+  #acceptConnect(socket: Socket, newcomers: Newcomers): void {
     const { options, desk, counters, tails } = this.#parts;
     const client = socket.remoteAddress === undefined ? 'unix' : peerOf(socket);
     counters.connectFrontends++;
     this.#connectSockets.add(socket);
     new ConnectFrontend(socket, {
       client,
-      dial: (frontend, id, address, request) => desk.dial(frontend, id, address, request),
+      dial: (frontend, id, address, request) => {
+        newcomers.busy(socket);
+        return desk.dial(frontend, id, address, request);
+      },
       newDialId,
       writes: new WriteClock(counters.frontendWriteSeconds),
       tails,
@@ -197,8 +216,10 @@ export class Acceptors {
       headTimeoutMs: options.times.headTimeoutMs,
       times: options.times,
       buffers: this.#parts.buffers,
+      onTailDropped: (tunnel, bytes, why) => tails.dropped(client, tunnel, bytes, why),
       onRefused: (status, reason) =>
         this.#repeated.info(`CONNECT ${status}`, 2, 'Refused a CONNECT request', { client, status, reason }),
+      onIdle: () => newcomers.idle(socket),
       onEnd: () => {
         counters.connectFrontends--;
         this.#connectSockets.delete(socket);

@@ -7,7 +7,7 @@ import type { AgentAuthenticator, AgentVerdict } from './agent-authenticator.ts'
 type Call = ServerDuplexStream<Buffer, Buffer>;
 
 /** More agents than this at once are sent away. */
-const MOST_WAITING = 10_000;
+export const MOST_WAITING = 10_000;
 
 /** Lets agents wait for the verdict on them. Nothing that they send is read before it. */
 export class Admission {

@@ -29,6 +29,8 @@ export interface AgentServiceOptions {
   readonly log: Log;
   /** Undefined: whoever got through TLS is an agent. */
   readonly authenticator: AgentAuthenticator | undefined;
+  /** Agents that wait for the verdict on them. */
+  readonly mostWaiting?: number;
   accepting(): boolean;
   openStream(call: ServerDuplexStream<Buffer, Buffer>): PacketStream;
 }
@@ -38,7 +40,9 @@ export function agentService(
   options: AgentServiceOptions,
 ): (call: ServerDuplexStream<Buffer, Buffer>) => void {
   const admission =
-    options.authenticator === undefined ? undefined : new Admission(options.authenticator, options.log);
+    options.authenticator === undefined
+      ? undefined
+      : new Admission(options.authenticator, options.log, options.mostWaiting);
   const refused = new RepeatedLine(options.log);
   return (call) => {
     const refusal = options.accepting() ? checkMetadata(call.metadata) : 'the server is shutting down';

@@ -15,7 +15,7 @@ import type { Frontend, FrontendDial, FrontendTunnel } from './frontend.ts';
 import { Hold } from './hold.ts';
 import type { ServerTimes } from './server-options.ts';
 import { type IntakeTimes, SocketIntake } from './socket-intake.ts';
-import type { Tails } from './tails.ts';
+import type { TailDrop, Tails } from './tails.ts';
 import type { WriteClock } from './write-clock.ts';
 
 /** What a CONNECT socket needs from the server. */
@@ -31,10 +31,14 @@ export interface ConnectFrontendOptions {
   readonly holdMs: number;
   readonly headTimeoutMs: number;
   /** lingerMs is also how long a socket may take to accept a refusal, or to end its own side after the end. */
-  readonly times: IntakeTimes & Pick<ServerTimes, 'tailMs'>;
+  readonly times: IntakeTimes & Pick<ServerTimes, 'tailMs' | 'lingerMs'>;
   readonly buffers: Buffers;
+  /** So many bytes of the node, left behind the end of the tunnel, never reached the client. */
+  onTailDropped(tunnel: FrontendTunnel, bytes: number, why: TailDrop): void;
   /** A request was refused before its dial: status and reason. */
   onRefused(status: number, reason: string): void;
+  /** All is delivered; only the client's own end is waited for. */
+  onIdle(): void;
   /** The socket is closed. */
   onEnd(): void;
   readonly writes: WriteClock;
@@ -140,7 +144,7 @@ export class ConnectFrontend implements Frontend {
   dropTail(): void {
     this.#state = { name: 'ended' };
     this.#intake.stop();
-    this.#cut();
+    this.#cutTail('budget');
   }
 
   pause(): void {
@@ -196,6 +200,7 @@ export class ConnectFrontend implements Frontend {
     if (state.name === 'established') {
       // What the destination said first is still owed to a client that only ended its own side.
       state.hold.release();
+      state.tunnel.frontendEnding();
       this.#intake.end(() => {
         if ((this.#state as State).name !== 'established' || state.tunnel.frontendHalfClosed()) return;
         this.#owe();
@@ -230,7 +235,7 @@ export class ConnectFrontend implements Frontend {
       () => {
         const now = this.#queue.bufferedBytes;
         if (now > 0 && now < left) left = now;
-        else this.#cut();
+        else this.#cutTail('taken-nothing');
       },
       left > 0 ? tailMs : lingerMs,
     );
@@ -238,6 +243,7 @@ export class ConnectFrontend implements Frontend {
     socket.once('finish', () => {
       clearInterval(tail);
       this.#tunnel?.frontendDrained();
+      this.#options.onIdle();
       // What the client still sends has nowhere to go; its own end, or the linger, closes the socket.
       if (socket.readableEnded) {
         socket.destroy();
@@ -248,6 +254,12 @@ export class ConnectFrontend implements Frontend {
     });
     if (last !== undefined) this.#queue.write(last);
     this.#queue.end(() => {});
+  }
+
+  #cutTail(why: TailDrop): void {
+    const bytes = this.#queue.bufferedBytes;
+    this.#cut();
+    if (bytes > 0 && this.#tunnel !== undefined) this.#options.onTailDropped(this.#tunnel, bytes, why);
   }
 
   /**

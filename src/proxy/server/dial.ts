@@ -95,7 +95,7 @@ export class Dial implements BackendDial, FrontendDial {
       this.#fail(stopping(this.address));
       return;
     }
-    if (this.#context.descriptors.refuseOneMore()) {
+    if (this.#context.descriptors.refuses()) {
       this.#fail(outOfDescriptors(this.address, this.#context.descriptors.limit));
       return;
     }

@@ -29,6 +29,8 @@ export interface Frontend {
 /** What a frontend may do with its tunnel. */
 export interface FrontendTunnel {
   readonly connectId: number;
+  readonly dialId: bigint;
+  readonly address: string;
   /** Bytes from a frontend that speaks no packets (CONNECT). */
   fromFrontend(chunk: Buffer): void;
   /** A DATA frame of this tunnel, as the client sent it, that carries `bytes` of payload. */
@@ -37,7 +39,9 @@ export interface FrontendTunnel {
   frontendDrained(): void;
   /** The frontend's transport is closed: nothing is buffered there any more. */
   frontendClosed(): void;
-  /** The client ended its side and may still read. False: the agent knows no half-close, so end the tunnel. */
+  /** The client ended its side; some of what it sent may still wait for the node. From here on silence ends the tunnel. */
+  frontendEnding(): void;
+  /** All that the client sent has gone; it may still read. False: the agent knows no half-close, so end the tunnel. */
   frontendHalfClosed(): boolean;
   /** The frontend is gone or done: the agent is told, the frontend is not. */
   frontendEnded(reason: CloseReason): void;

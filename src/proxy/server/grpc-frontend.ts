@@ -122,6 +122,9 @@ export class GrpcFrontend implements Frontend {
   }
 
   dropTail(): void {
+    const bytes = this.bufferedBytes;
+    const tunnel = this.#state.name === 'ended' ? this.#tunnel : undefined;
+    if (tunnel !== undefined) this.#options.tails.dropped(this.client, tunnel, bytes, 'budget');
     if (this.#state.name === 'established') this.#state.hold.drop();
     this.#state = { name: 'ended' };
     this.#stream.abort(RESOURCE_EXHAUSTED, 'slow-consumer');

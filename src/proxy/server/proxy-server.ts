@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { Descriptors } from '../ops/descriptors.ts';
 import type { Listener } from '../ops/listener.ts';
 import type { Log } from '../ops/log.ts';
+import { Newcomers } from '../ops/newcomers.ts';
 import { Buffers } from '../wire/buffers.ts';
 import { Acceptors } from './acceptors.ts';
 import { AgentChanges } from './agent-changes.ts';
@@ -36,6 +37,7 @@ export class ProxyServer {
   readonly drain: DrainControl;
   #stateLock: DirectoryLock | undefined;
   readonly buffers: Buffers;
+  readonly descriptors: Descriptors;
   readonly metrics: ServerMetrics;
   readonly #log: Log;
   readonly #acceptors: Acceptors;
@@ -43,13 +45,14 @@ export class ProxyServer {
   #agentListener: Listener | undefined;
   #stopping = false;
   /** Tunnels' ends that are on their way to clients. */
-  readonly #tails = new Tails(() => this.#wait?.look());
+  readonly #tails: Tails;
   #wait: QuietWait | undefined;
 
   constructor(options: ProxyServerOptions, log: Log) {
     this.options = options;
     this.#log = log.named('proxy-server');
     this.buffers = new Buffers(options.bounds);
+    this.descriptors = new Descriptors(log.named('descriptors'), options.descriptors);
     this.backends = new Backends({
       strategies: options.strategies,
       selection: {
@@ -87,13 +90,14 @@ export class ProxyServer {
       timeoutMs: options.times.dialTimeoutMs,
       buffers: this.buffers,
       halfCloseTimeoutMs: options.times.halfCloseTimeoutMs,
-      descriptors: new Descriptors(log.named('descriptors'), options.descriptors),
+      descriptors: this.descriptors,
       ended: this.endedTunnels,
       changes: this.changes,
       accepting: () => !this.#stopping,
       // The end is told before the frontend has its tail to deliver.
       onQuiet: () => queueMicrotask(() => this.#wait?.look()),
     });
+    this.#tails = new Tails(() => this.#wait?.look(), log.named('tails'));
     this.#acceptors = new Acceptors({
       options,
       backends: this.backends,
@@ -101,9 +105,16 @@ export class ProxyServer {
       desk,
       log: log.named('acceptors'),
       accepting: () => !this.#stopping,
+      descriptors: this.descriptors,
+      newcomers: (what) => this.newcomers(what),
       tails: this.#tails,
       buffers: this.buffers,
     });
+  }
+
+  /** For one more listener of this process. */
+  newcomers(what: string, most?: number): Newcomers {
+    return new Newcomers(this.descriptors, this.#log.named('newcomers'), what, most);
   }
 
   /** The port that agents connect to; known after start(). */

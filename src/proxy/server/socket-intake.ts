@@ -12,8 +12,6 @@ const MOST_AHEAD_BYTES = 4 * 1024 * 1024;
 export interface IntakeTimes {
   /** A socket that is paused for that long is read a little, again and again: its client may be gone. */
   readonly peekMs: number;
-  /** What is left of a client that ended is dropped when nothing of it is taken for that long. */
-  readonly lingerMs: number;
 }
 
 /**
@@ -75,7 +73,7 @@ export class SocketIntake {
     this.#flush();
   }
 
-  /** The client ended: calls back when all that it sent has gone, or nobody took it. */
+  /** The client ended: calls back when all that it sent has gone. Whoever finds that too long calls stop(). */
   end(flushed: () => void): void {
     if (this.#queuedBytes === 0) {
       flushed();
@@ -83,11 +81,6 @@ export class SocketIntake {
     }
     this.#onFlushed = flushed;
     this.#clearTimer();
-    let left = this.#queuedBytes;
-    this.#timer = setInterval(() => {
-      if (this.#queuedBytes < left) left = this.#queuedBytes;
-      else this.#over();
-    }, this.#times.lingerMs);
   }
 
   /** Drops what is left; nothing more is called back. */

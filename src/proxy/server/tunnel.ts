@@ -63,6 +63,7 @@ export class Tunnel implements FrontendTunnel {
   readonly #halfClose: boolean;
   readonly #halfCloseTimeoutMs: number;
   #closeReason: CloseReason | undefined;
+  #grantedBytes = 0;
   #silence: NodeJS.Timeout | undefined;
 
   constructor(parts: TunnelParts) {
@@ -134,6 +135,7 @@ export class Tunnel implements FrontendTunnel {
       this.#inflow.senderBlocked(this.frontend.bufferedBytes);
       return;
     }
+    this.#grantedBytes += bytes;
     this.#toNode.granted(bytes);
   }
 
@@ -145,17 +147,27 @@ export class Tunnel implements FrontendTunnel {
     this.#inflow.dropped();
   }
 
+  frontendEnding(): void {
+    if (this.#closeReason !== undefined) return;
+    let seen = this.#signsOfLife;
+    // A client that is gone altogether looks the same until something is written to it.
+    this.#silence = setInterval(() => {
+      const now = this.#signsOfLife;
+      if (now === seen && this.frontend.bufferedBytes === 0) this.close('half-close-timeout');
+      seen = now;
+    }, this.#halfCloseTimeoutMs);
+  }
+
   frontendHalfClosed(): boolean {
     if (this.#closeReason !== undefined) return true;
     if (!this.#halfClose) return false;
     this.#toNode.finish(halfClose(this.connectId));
-    let seen = this.bytesFromNode;
-    // A client that is gone altogether looks the same until something is written to it.
-    this.#silence = setInterval(() => {
-      if (this.bytesFromNode === seen && this.frontend.bufferedBytes === 0) this.close('half-close-timeout');
-      seen = this.bytesFromNode;
-    }, this.#halfCloseTimeoutMs);
     return true;
+  }
+
+  /** Grows with what the node sends, and with what it takes. */
+  get #signsOfLife(): number {
+    return this.bytesFromNode + this.bytesToNode + this.#grantedBytes;
   }
 
   frontendEnded(reason: CloseReason): void {

@@ -77,6 +77,7 @@ export class Inflow implements BufferHolder {
   #meanBytes = MAX_DATA_BYTES;
   #granted = INITIAL_WINDOW_BYTES;
   #stallTimer: NodeJS.Timeout | undefined;
+  #grantSoon = false;
   #ended = false;
   /** Ended, and nothing is left. */
   #gone = false;
@@ -129,6 +130,11 @@ export class Inflow implements BufferHolder {
     this.#maybeGrant();
   }
 
+  /** From here on each piece that the reader takes is granted at once: the sender wants to know whether it still does. */
+  grantSoon(): void {
+    this.#grantSoon = true;
+  }
+
   /** The process holds more than it may, and this holds most of it. */
   giveUp(): void {
     const tail = this.#ended;
@@ -161,7 +167,7 @@ export class Inflow implements BufferHolder {
 
   #maybeGrant(): void {
     const grant = this.#window - (this.#granted - this.#consumed);
-    if (grant < this.#window / 4) return;
+    if (grant < (this.#grantSoon ? 1 : this.#window / 4)) return;
     this.#granted += grant;
     this.#options.grant(grant);
   }

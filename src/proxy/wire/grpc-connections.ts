@@ -12,6 +12,9 @@ export interface GrpcConnectionsOptions {
   readonly endStallMs?: number;
   /** Connections beyond that many are ended at once; no bound without. */
   readonly mostConnections?: number;
+  /** The last stream of a connection is over; it has one again. */
+  onIdle?(socket: Socket): void;
+  onBusy?(socket: Socket): void;
   onSession?(session: ServerHttp2Session, socket: Socket): void;
   /** A connection broke the HTTP/2 protocol, or failed; it is ended, and nothing else. */
   onSessionError?(session: ServerHttp2Session, error: Error): void;
@@ -89,7 +92,11 @@ export class GrpcConnections {
     connection.session = session;
     session.on('stream', (stream: ServerHttp2Stream) => {
       connection.streams.add(stream);
-      stream.once('close', () => connection.streams.delete(stream));
+      this.#options.onBusy?.(socket);
+      stream.once('close', () => {
+        connection.streams.delete(stream);
+        if (connection.streams.size === 0) this.#options.onIdle?.(socket);
+      });
     });
     this.#options.onSession?.(session, socket);
   }

@@ -24,6 +24,9 @@ export interface GrpcServerOptions {
   readonly idleTimeoutMs?: number;
   /** How long a connection may take nothing of its end before it is cut; default 30 s. */
   readonly endStallMs?: number;
+  /** A connection has no stream any more; has one again. */
+  readonly onIdle?: (socket: Socket) => void;
+  readonly onBusy?: (socket: Socket) => void;
   /** A connection broke the HTTP/2 protocol, or failed; it is ended, and nothing else. For a line in the log. */
   readonly onSessionError?: (remote: string, error: Error) => void;
 }
@@ -60,6 +63,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const remotes = new WeakMap<ServerHttp2Session, string>();
   const connections = new GrpcConnections(server, {
     ...(options.endStallMs === undefined ? {} : { endStallMs: options.endStallMs }),
+    ...(options.onIdle === undefined ? {} : { onIdle: options.onIdle }),
+    ...(options.onBusy === undefined ? {} : { onBusy: options.onBusy }),
     onSession: (session, { remoteAddress, remotePort }) => {
       // Node gives back the window of the connection at once; only those of streams hold anything.
       session.setLocalWindowSize(Math.max(windowBytes, DEFAULT_SERVER_WINDOW_BYTES));

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Server } from '@grpc/grpc-js';
+import type { Newcomers } from '../../ops/newcomers.ts';
 import { DEFAULT_END_STALL_MS, GrpcConnections } from '../../wire/grpc-connections.ts';
 
 /** A request of the admin API is small: 1,000 agent IDs of the longest kind fit. */
@@ -12,6 +13,8 @@ const KEEPALIVE_TIMEOUT_MS = 10_000;
 /** What tests shrink. */
 export interface GrpcHostOptions {
   readonly mostConnections?: number;
+  /** Told of connections without a request. */
+  readonly newcomers?: Newcomers;
   readonly endStallMs?: number;
   readonly keepaliveMs?: number;
   readonly keepaliveTimeoutMs?: number;
@@ -31,7 +34,12 @@ export class GrpcHost {
       'grpc.keepalive_time_ms': options.keepaliveMs ?? KEEPALIVE_MS,
       'grpc.keepalive_timeout_ms': options.keepaliveTimeoutMs ?? KEEPALIVE_TIMEOUT_MS,
     });
-    this.#connections = new GrpcConnections(this.server, { endStallMs, mostConnections });
+    this.#connections = new GrpcConnections(this.server, {
+      endStallMs,
+      mostConnections,
+      onIdle: (socket) => options.newcomers?.idle(socket),
+      onBusy: (socket) => options.newcomers?.busy(socket),
+    });
   }
 
   /** Connections that are open. */

@@ -5,6 +5,7 @@ import { listenTls } from '../../ops/listen-tls.ts';
 import { listenUnix } from '../../ops/listen-unix.ts';
 import type { Listener } from '../../ops/listener.ts';
 import type { Log } from '../../ops/log.ts';
+import type { Newcomers } from '../../ops/newcomers.ts';
 import { RepeatedLine } from '../../ops/repeated-line.ts';
 import { loadServerTls, type ServerTls } from '../../ops/tls-files.ts';
 import type { ProxyServer } from '../../server/proxy-server.ts';
@@ -66,6 +67,7 @@ export async function openAdminService(
   const audit = new Audit(log.named('audit'), options.auditLog);
   const sampler = new Sampler(server, options.sampleMs);
   const hosts: GrpcHost[] = [];
+  const newcomers = server.newcomers('admin API');
   const listeners: Listener[] = [];
   const close = async (): Promise<void> => {
     sampler.close();
@@ -82,8 +84,8 @@ export async function openAdminService(
     keepsOrders: options.keepsOrders,
     certificateExpiry: () => firstExpiry([...server.certificates, tls?.certificate]),
   });
-  const host = (callerOf: (call: IncomingCall) => Caller): GrpcHost => {
-    const made = new GrpcHost();
+  const host = (callerOf: (call: IncomingCall) => Caller, newcomers: Newcomers): GrpcHost => {
+    const made = new GrpcHost({ newcomers });
     hosts.push(made);
     registerAdmin(made.server, handlers, {
       caller: (_, call) => callerOf(call),
@@ -100,11 +102,11 @@ export async function openAdminService(
     return made;
   };
   try {
-    const socket = await openSocket(server, options, host(socketCaller), log);
+    const socket = await openSocket(server, options, newcomers, host(socketCaller, newcomers), log);
     if (socket !== undefined) listeners.push(socket);
     if (options.tcp !== undefined) {
       tls = loadTls(server, options.tcp, log);
-      listeners.push(await openTcp(options.tcp, tls, host(certificateCaller), log));
+      listeners.push(await openTcp(options.tcp, tls, newcomers, host(certificateCaller, newcomers), log));
     }
     const port = options.tcp === undefined ? 0 : (listeners.at(-1)?.port ?? 0);
     return {
@@ -127,10 +129,11 @@ export async function openAdminService(
 async function openSocket(
   server: ProxyServer,
   { socket }: AdminServiceOptions,
+  newcomers: Newcomers,
   host: GrpcHost,
   log: Log,
 ): Promise<Listener | undefined> {
-  const accept = { log: log.named('listener'), onConnection: (one: Socket) => host.accept(one) };
+  const accept = { log: log.named('listener'), newcomers, onConnection: (one: Socket) => host.accept(one) };
   switch (socket.kind) {
     case 'off':
       return undefined;
@@ -174,6 +177,7 @@ function loadTls(server: ProxyServer, tcp: NonNullable<AdminServiceOptions['tcp'
 function openTcp(
   tcp: NonNullable<AdminServiceOptions['tcp']>,
   tls: ServerTls,
+  newcomers: Newcomers,
   host: GrpcHost,
   log: Log,
 ): Promise<Listener> {
@@ -185,6 +189,7 @@ function openTcp(
     tls,
     alpn: ['h2'],
     log: log.named('listener'),
+    newcomers,
     onConnection: (socket) => host.accept(socket),
     onHandshakeError: (remote, fault) =>
       repeated.warn(`admin ${fault.code}`, 'A TLS connection to the admin port failed', {
