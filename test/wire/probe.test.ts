@@ -50,12 +50,19 @@ it('a stream that somebody waits for is asked sooner, once, and not when it was 
     t.mock.timers.tick(500);
   }
   assert.equal(asked, 0);
+  // Nobody waits any more.
+  stream.heard = true;
   t.mock.timers.tick(1_000);
+  t.mock.timers.tick(3_000);
+  assert.equal(asked, 0);
   probe.awaited();
+  stream.heard = true;
   for (let ms = 0; ms < 900; ms += 100) {
     t.mock.timers.tick(100);
+    // Behind the last sign of life, in the same look.
     probe.awaited();
   }
+  t.mock.timers.tick(1_000);
   assert.equal(asked, 0);
   t.mock.timers.tick(100);
   assert.equal(asked, 1);

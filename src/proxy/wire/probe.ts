@@ -54,8 +54,9 @@ export class Probe {
   #number = 0;
   #askedAtMs: number | undefined;
   #suspect = false;
-  /** The next look is an early one. */
-  #awaited = false;
+  /** The next look is an early one; and so is the one behind it. */
+  #lookingSoon = false;
+  #lookAgain = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -73,10 +74,10 @@ export class Probe {
 
   /** Somebody waits for an answer of this stream: from now on silence counts sooner. Cheap when it is said often. */
   awaited(): void {
-    if (this.#awaited || this.#askedAtMs !== undefined || this.#suspect) return;
-    const { intervalMs, awaitedMs = intervalMs / 10 } = this.#times;
-    this.#look(awaitedMs);
-    this.#awaited = true;
+    if (this.#askedAtMs !== undefined || this.#suspect) return;
+    // What was heard earlier in the look that is under way says nothing of this one.
+    if (this.#lookingSoon) this.#lookAgain = true;
+    else this.#lookSoon();
   }
 
   stop(): void {
@@ -94,13 +95,21 @@ export class Probe {
     this.#look(this.#times.intervalMs);
   }
 
+  #lookSoon(): void {
+    const { intervalMs, awaitedMs = intervalMs / 10 } = this.#times;
+    this.#look(awaitedMs);
+    this.#lookingSoon = true;
+  }
+
   /** Looks after that time whether anything arrived. */
   #look(afterMs: number): void {
-    this.#awaited = false;
+    this.#lookingSoon = false;
+    this.#lookAgain = false;
     this.#target.heard = false;
     this.#set(afterMs, () => {
-      if (this.#target.heard) this.#rest();
-      else this.#ask(this.#times.suspectMs);
+      if (!this.#target.heard) this.#ask(this.#times.suspectMs);
+      else if (this.#lookAgain) this.#lookSoon();
+      else this.#rest();
     });
   }
 
