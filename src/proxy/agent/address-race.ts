@@ -1,5 +1,6 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Fault } from '../ops/fault.ts';
+import { leanConnect } from '../ops/lean-socket.ts';
 import { connectFault, mostTelling } from './connect-fault.ts';
 import type { ResolvedAddress } from './hosts-file.ts';
 
@@ -46,13 +47,7 @@ export function raceAddresses(addresses: readonly ResolvedAddress[], options: Ra
     };
 
     const attempt = ({ address }: ResolvedAddress): void => {
-      const socket = connect({
-        host: address,
-        port,
-        allowHalfOpen: true,
-        noDelay: true,
-        autoSelectFamily: false,
-      });
+      const socket = leanConnect(address, port);
       pending.add(socket);
       const onError = (error: NodeJS.ErrnoException): void => {
         if (!pending.delete(socket) || over) return;

@@ -229,11 +229,7 @@ export class Endpoint {
     const { tailMs, lingerMs } = this.#parts.times;
     socket.resume();
     if (socket.destroyed) return;
-    const tail = this.#watch(this.#resetAtEnd ? lingerMs : tailMs, () => this.#dropTail('taken-nothing'));
-    socket.once('close', () => clearInterval(tail));
-    if (this.#resetAtEnd) return;
-    this.#queue.end(() => {
-      clearInterval(tail);
+    const ended = (): void => {
       this.#inflow.progressed(0);
       if (socket.readableEnded || ownEndMs === 0) {
         socket.destroy();
@@ -242,6 +238,18 @@ export class Endpoint {
       // What the destination still says has nowhere to go.
       const linger = setTimeout(() => socket.destroy(), ownEndMs);
       socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(linger));
+    };
+    // The client half-closed, and all of that is through: another end would be an error.
+    if (socket.writableFinished) {
+      ended();
+      return;
+    }
+    const tail = this.#watch(this.#resetAtEnd ? lingerMs : tailMs, () => this.#dropTail('taken-nothing'));
+    socket.once('close', () => clearInterval(tail));
+    if (this.#resetAtEnd) return;
+    this.#queue.end(() => {
+      clearInterval(tail);
+      ended();
     });
   }
 

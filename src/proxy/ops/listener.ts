@@ -1,5 +1,6 @@
 import type { Server, Socket } from 'node:net';
 import { Fault } from './fault.ts';
+import { acceptLean } from './lean-socket.ts';
 import type { Log } from './log.ts';
 import type { Newcomers } from './newcomers.ts';
 
@@ -38,6 +39,7 @@ export async function bindServer(server: Server, bind: () => void, where: BindPl
     server.once('error', onError);
     server.once('listening', () => {
       server.removeListener('error', onError);
+      acceptLean(server);
       resolve();
     });
     try {
