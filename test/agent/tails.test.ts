@@ -49,6 +49,21 @@ test('what waits for a destination behind the end of its tunnel counts as held u
     await until(() => Math.abs(agent.agent.buffers.heldBytes) < 1, 'nothing held');
   }, goServer));
 
+test('an agent that leaves does not wait long for a destination that takes nothing, and says what it dropped', () =>
+  agentCase(
+    async ({ connect, destination, agent }) => {
+      const id = await connect.open(destination.address);
+      for (let i = 0; i < 200; i++) connect.data(id, Buffer.alloc(65_536));
+      connect.send(closeRequest(id));
+      await connect.closed(id);
+      agent.agent.leave();
+      assert.equal(await agent.ended, 'left');
+      assert.match(await agent.logged('Dropped what a destination did not take'), /why="agent-ended"/);
+    },
+    goServer,
+    { times: { lingerMs: 20, leaveLingerMs: 5 } },
+  ));
+
 test('what waits for a destination behind the end of its tunnel is dropped when others need the room', () =>
   agentCase(
     async ({ connect, destination, agent }) => {

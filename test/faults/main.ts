@@ -3,6 +3,8 @@ import { randomInt } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { setTimeout as pass } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { readBanners } from '../peers/banners.ts';
 import { raceCancels } from '../peers/cancel-races.ts';
 import { Pattern } from '../peers/pattern.ts';
@@ -26,7 +28,7 @@ const USAGE = `npm run test:faults -- [--seed INTEGER] [--minutes NUMBER] [--pub
 Each byte is checked, and at the end nothing may be left. About ten minutes of two cores that do nothing else, or:
   kills         as many minutes as --minutes says (3): agents, servers, links and destinations die at random
   races         1.5 minutes: 10,000 dials taken back around the instant of their answer, in each of three ways
-  no-agent      half a minute: 10,000 dials by each frontend that no agent can serve
+  no-agent      half a minute: twice 10,000 dials by each frontend that no agent can serve, with a flat heap
   banners       20 s: 10,000 destinations that speak first
   slow-readers  5.5 minutes: 20 MiB at 64 KiB/s, by each frontend, from our agent and from one like Go's; to ours
 The seed is printed, and repeats the choices of kills. --public-streams takes the other implementation of streams.`;
@@ -150,12 +152,26 @@ async function banners(): Promise<string> {
 }
 
 async function noAgent(): Promise<string> {
+  const grown: number[] = [];
   for (const mode of ['http-connect', 'grpc'] as const) {
     const server = await TestServer.start({ publicStreams });
+    // The first ones fill what a server remembers of failed dials.
     await dialWithoutAgent(server, mode, RACES);
+    const before = liveHeapBytes();
+    await dialWithoutAgent(server, mode, RACES);
+    const bytes = liveHeapBytes() - before;
+    assert.ok(bytes < 100 * RACES, `the heap grew by ${bytes} bytes with ${RACES} refused dials by ${mode}`);
+    grown.push(Math.round(bytes / 1024));
     await server.close();
   }
-  return `${RACES} dials by each frontend refused`;
+  return `twice ${RACES} dials by each frontend refused; the heap grew by ${grown.join(' and ')} KiB in the second run`;
+}
+
+/** What is reachable. */
+function liveHeapBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
 }
 
 /** 20 MiB at 64 KiB/s, with the default bounds, by both frontends, from our agent and from one like Go's, and to ours. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { MOST_ENDED_TUNNELS } from '../../src/proxy/server/ended-tunnel.ts';
 import { clientOptions } from '../../src/proxy/wire/client-options.ts';
 import { openPublicPacketStream } from '../../src/proxy/wire/client-stream.ts';
 import { type Packet, PacketType } from '../../src/proxy/wire/packet.ts';
@@ -24,7 +25,8 @@ export async function dialWithoutAgent(
   requests: number,
 ): Promise<void> {
   const before = descriptors();
-  const { counters } = server.server;
+  const { buffers, counters } = server.server;
+  const refusedBefore = counters.dialFailures.get('no_agent') ?? 0;
   const client = new Client(`unix:${server.grpcPath}`, credentials.createInsecure(), {
     ...clientOptions(),
     'grpc.default_authority': 'localhost',
@@ -44,7 +46,9 @@ export async function dialWithoutAgent(
   }
   await until(() => counters.connectFrontends + counters.grpcFrontends === 0, 'every client gone');
   assert.equal(counters.pendingDials, 0);
-  assert.equal(counters.dialFailures.get('no_agent'), requests);
+  assert.equal((counters.dialFailures.get('no_agent') ?? 0) - refusedBefore, requests);
+  assert.equal(counters.establishedTunnels + buffers.heldBytes + buffers.promisedBytes, 0);
+  assert.ok([...server.server.endedTunnels.newestFirst()].length <= MOST_ENDED_TUNNELS);
   await until(() => descriptors() <= before, 'descriptors as before');
 }
 
