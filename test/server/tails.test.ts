@@ -4,6 +4,7 @@ import { defaultBufferBounds } from '../../src/proxy/wire/buffers.ts';
 import { Pattern } from '../peers/pattern.ts';
 import { sendAsGoAgent } from '../peers/slow-reading.ts';
 import { until } from '../peers/sockets-left.ts';
+import type { TestServerOptions } from '../peers/test-server.ts';
 import { startTunnel, type TestTunnel } from '../peers/tunnel.ts';
 
 const MIB = 1024 * 1024;
@@ -19,8 +20,8 @@ afterEach(async () => {
 });
 
 /** A server with an agent that answers a dial with that many bytes and the end. */
-async function endsAtOnce(bytes: number): Promise<TestTunnel> {
-  tunnels = await startTunnel({ server: { bounds }, agents: {} });
+async function endsAtOnce(bytes: number, times: TestServerOptions['times'] = {}): Promise<TestTunnel> {
+  tunnels = await startTunnel({ server: { bounds, times }, agents: {} });
   sendAsGoAgent(await tunnels.server.agent('go', { kind: 'go' }), bytes, sent);
   return tunnels;
 }
@@ -54,9 +55,21 @@ for (const mode of ['http-connect', 'grpc'] as const) {
       const frontends = (): number => counters.connectFrontends + counters.grpcFrontends;
       await until(() => frontends() === 1, 'one of the two is cut');
       assert.ok(buffers.heldBytes <= bounds.budgetBytes, `${buffers.heldBytes} bytes`);
+      assert.match(await server.logged('Dropped what a client did not take'), /why="budget"/);
       first.destroy();
       second.destroy();
       await until(() => frontends() === 0, 'no client left');
     });
   });
 }
+
+it('what waits for a CONNECT client that takes nothing of it for long is dropped, which is said', async () => {
+  const { server, dial } = await endsAtOnce(8 * MIB, { tailMs: 20 });
+  const { counters } = server.server;
+  const client = await dial('http-connect', '10.0.0.1:80');
+  client.on('error', () => {});
+  assert.match(await server.logged('Dropped what a client did not take'), / bytes=\d+ why="taken-nothing"/);
+  await until(() => counters.connectFrontends === 0, 'the cut');
+  assert.equal(counters.closedTunnels.get('endpoint-closed'), 1);
+  client.destroy();
+});

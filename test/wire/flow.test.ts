@@ -57,6 +57,18 @@ describe('the receiver of a direction', () => {
     assert.deepEqual(grants, [quarter]);
   });
 
+  it('grants each MiB of a wide window, so that the sender sees that a slow reader reads', () => {
+    const { receiver, grants } = inflow();
+    const MIB = 1024 * 1024;
+    for (let i = 0; i < 20; i++) receiver.senderBlocked(0);
+    const before = grants.length;
+    receiver.received(16 * MIB, 16 * MIB);
+    receiver.progressed(15 * MIB + 1);
+    assert.deepEqual(grants.slice(before), []);
+    receiver.progressed(15 * MIB);
+    assert.deepEqual(grants.slice(before), [MIB]);
+  });
+
   it('grants nothing for what still waits in it', () => {
     const { receiver, grants } = inflow();
     receiver.received(INITIAL_WINDOW_BYTES, INITIAL_WINDOW_BYTES);

@@ -9,6 +9,8 @@ import type { BufferHolder, Buffers } from './buffers.ts';
 export const INITIAL_WINDOW_BYTES = 256 * 1024;
 /** The most that a window grows to. */
 export const MAX_WINDOW_BYTES = 16 * 1024 * 1024;
+/** No more is kept back of what left: a reader of 64 KiB/s would be silent for a minute by a quarter of a wide window. */
+const MAX_GRANT_BYTES = 1024 * 1024;
 /** The largest payload of a DATA packet that we make. */
 export const MAX_DATA_BYTES = 64 * 1024;
 
@@ -167,7 +169,7 @@ export class Inflow implements BufferHolder {
 
   #maybeGrant(): void {
     const grant = this.#window - (this.#granted - this.#consumed);
-    if (grant < (this.#grantSoon ? 1 : this.#window / 4)) return;
+    if (grant < (this.#grantSoon ? 1 : Math.min(this.#window / 4, MAX_GRANT_BYTES))) return;
     this.#granted += grant;
     this.#options.grant(grant);
   }
