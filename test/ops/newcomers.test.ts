@@ -42,6 +42,10 @@ it('connections that ask for nothing are kept while there are descriptors, up to
   const sockets = Array.from({ length: 5 }, () => accept('10.0.0.1'));
   assert.deepEqual(open(sockets), [false, false, true, true, true]);
   assert.equal(newcomers.size, 3);
+  assert.deepEqual(
+    sockets.map((socket) => newcomers.gaveUp(socket)),
+    [true, true, false, false, false],
+  );
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? '', /Too many connections that ask for nothing.* listener="agent port"/);
 });

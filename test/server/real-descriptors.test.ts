@@ -91,6 +91,7 @@ it(
       }
       const said = server.lines.all.filter((line) => line.includes('ask for nothing'));
       assert.equal(said.length, listeners.length);
+      assert.ok(!server.lines.all.some((line) => line.includes('TLS connection')), 'nobody else is blamed');
       for (const socket of floods) socket.destroy();
       tunnel.destroy();
     }),

@@ -47,7 +47,9 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
     options.newcomers?.accepted(raw);
   });
   server.on('tlsClientError', (error, socket) => {
-    fail(remoteOf(socket), handshakeFault(error, socket));
+    if (options.newcomers?.gaveUp(rawOf(socket)) !== true) {
+      fail(remoteOf(socket), handshakeFault(error, socket));
+    }
     socket.destroy();
   });
   server.on('secureConnection', (socket) => {

@@ -19,6 +19,7 @@ export class Newcomers {
   /** Oldest first, by the address of their host; '' for Unix sockets. */
   readonly #hosts = new Map<string, Set<Socket>>();
   readonly #hostOf = new Map<Socket, string>();
+  readonly #givenUp = new WeakSet<Socket>();
 
   /**
    * @param what the listener, for people
@@ -50,7 +51,17 @@ export class Newcomers {
       open: this.size,
       ...(crowded ? { limitOfDescriptors: this.#descriptors.limit } : {}),
     });
-    while (this.size > keep) this.#oldest()?.destroy();
+    while (this.size > keep) {
+      const oldest = this.#oldest();
+      if (oldest === undefined) return;
+      this.#givenUp.add(oldest);
+      oldest.destroy();
+    }
+  }
+
+  /** Whether it was closed here, to make room: that was said, and is no failure of its peer. */
+  gaveUp(socket: Socket): boolean {
+    return this.#givenUp.has(socket);
   }
 
   /** It asks for something. */
