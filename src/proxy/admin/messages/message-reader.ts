@@ -4,19 +4,23 @@ export class MalformedMessageError extends Error {
 }
 
 const TWO_32 = 2 ** 32;
+/** Below it a number times 128 and seven bits more are exact. */
+const EXACT_BYTES = 7;
 
 /** Reads fields of a protobuf message. Every read checks its bounds. @throws MalformedMessageError */
 export class MessageReader {
   readonly #bytes: Buffer;
-  #at: number;
-  readonly #end: number;
+  readonly #view: DataView;
+  #at = 0;
+  #end: number;
 
-  constructor(bytes: Buffer, start = 0, end = bytes.length) {
+  constructor(bytes: Buffer) {
     this.#bytes = bytes;
-    this.#at = start;
-    this.#end = end;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#end = bytes.length;
   }
 
+  /** Whether the message, or the one in it that was entered, has more fields. */
   get more(): boolean {
     return this.#at < this.#end;
   }
@@ -29,7 +33,7 @@ export class MessageReader {
   }
 
   bool(): boolean {
-    return this.bigInteger() !== 0n;
+    return this.int64() !== 0;
   }
 
   int32(): number {
@@ -38,21 +42,23 @@ export class MessageReader {
 
   /** As a number; beyond 2^53 it is inexact. */
   int64(): number {
+    const start = this.#at;
+    let value = 0;
+    let scale = 1;
+    // Up to 49 bits without a bigint.
+    for (let i = 0; i < EXACT_BYTES; i++) {
+      const byte = this.#byte();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+      scale *= 0x80;
+    }
+    this.#at = start;
     return Number(this.bigInteger());
   }
 
   bigInteger(): bigint {
-    let value = 0;
-    let scale = 1;
-    // Up to 49 bits without a bigint.
-    for (let i = 0; i < 7; i++) {
-      const byte = this.#byte();
-      value += (byte & 0x7f) * scale;
-      if (byte < 0x80) return BigInt(value);
-      scale *= 0x80;
-    }
-    let big = BigInt(value);
-    for (let shift = 49n; shift < 70n; shift += 7n) {
+    let big = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
       const byte = this.#byte();
       big |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return BigInt.asIntN(64, big);
@@ -61,8 +67,7 @@ export class MessageReader {
   }
 
   double(): number {
-    const start = this.#take(8);
-    return this.#bytes.readDoubleLE(start);
+    return this.#view.getFloat64(this.#take(8), true);
   }
 
   string(): string {
@@ -71,10 +76,19 @@ export class MessageReader {
     return this.#bytes.toString('utf8', start, start + length);
   }
 
-  message(): MessageReader {
+  /** Goes into a message in this one. @returns what `leave` is to be given at its end */
+  enter(): number {
     const length = this.#low32();
-    const start = this.#take(length);
-    return new MessageReader(this.#bytes, start, start + length);
+    const outer = this.#end;
+    if (length > outer - this.#at) throw new MalformedMessageError('cut off');
+    this.#end = this.#at + length;
+    return outer;
+  }
+
+  /** Goes on behind the message that was entered. */
+  leave(outer: number): void {
+    this.#at = this.#end;
+    this.#end = outer;
   }
 
   /** Passes over a field that is not known. */
@@ -104,10 +118,12 @@ export class MessageReader {
 
   /** The low 32 bits of a number. */
   #low32(): number {
-    let value = 0;
-    let scale = 1;
-    for (let i = 0; i < 10; i++) {
-      const byte = this.#byte();
+    let byte = this.#byte();
+    if (byte < 0x80) return byte;
+    let value = byte & 0x7f;
+    let scale = 0x80;
+    for (let i = 1; i < 10; i++) {
+      byte = this.#byte();
       if (i < 5) value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value % TWO_32;
       scale *= 0x80;

@@ -17,7 +17,8 @@ export interface Field {
 export interface MessageTable {
   readonly name: string;
   readonly fields: Field[];
-  readonly byNumber: Map<number, Field>;
+  /** By number times 8 and wire type: of another wire type a field is not known. */
+  readonly byTag: Field[];
 }
 
 const SCALARS: ReadonlySet<string> = new Set([
@@ -30,9 +31,20 @@ const SCALARS: ReadonlySet<string> = new Set([
   'time',
 ] satisfies FieldType[]);
 
+const WIRE_TYPES: Readonly<Record<FieldType, number>> = {
+  bool: 0,
+  int32: 0,
+  int64: 0,
+  'int64-text': 0,
+  double: 1,
+  string: 2,
+  time: 2,
+  message: 2,
+};
+
 const tables = new Map<string, MessageTable>();
 for (const name of Object.keys(definitions.messages)) {
-  tables.set(name, { name, fields: [], byNumber: new Map() });
+  tables.set(name, { name, fields: [], byTag: [] });
 }
 for (const [name, fields] of Object.entries(definitions.messages)) {
   const table = messageTable(name);
@@ -46,7 +58,7 @@ for (const [name, fields] of Object.entries(definitions.messages)) {
       message: scalar ? undefined : messageTable(type),
     };
     table.fields.push(field);
-    table.byNumber.set(number, field);
+    table.byTag[number * 8 + WIRE_TYPES[field.type]] = field;
   }
 }
 
