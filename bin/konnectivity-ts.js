@@ -10,13 +10,14 @@ if (parts[0] < 20 || (parts[0] === 20 && parts[1] < 20)) {
   process.exit(1);
 }
 
-// Most of what these commands take until they answer is their start: they have bundles of one file each. The others have
-// one of many modules.
+// Most of what these commands, and top, take until they answer is their start: they have bundles of one file each. The
+// others have one of many modules.
 var operator = ['agents', 'tunnels', 'drains', 'events', 'select', 'why', 'drain', 'undrain', 'close'];
 var daemon = ['serve', 'agent'];
 var command = process.argv[2];
 var bundle = null;
 if (operator.indexOf(command) >= 0) bundle = 'operator.cjs';
+else if (command === 'top') bundle = 'screen.cjs';
 else if (daemon.indexOf(command) >= 0) bundle = 'daemon.cjs';
 
 function refuseWithoutBundle(error) {

@@ -4,4 +4,6 @@ export function bundleOptions(): BuildOptions;
 
 export function operatorBundleOptions(): BuildOptions;
 
+export function screenBundleOptions(): BuildOptions;
+
 export function daemonBundleOptions(): BuildOptions;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { withoutAwaiting } from './without-awaiting.mjs';
 
 /** All bundles: how sources become code. */
 function commonOptions() {
@@ -24,8 +25,9 @@ function commonOptions() {
       encoding: './scripts/absent-package.cjs',
       'react-devtools-core': './scripts/absent-package.cjs',
       'string-width': './scripts/lazy-string-width.cjs',
+      'slice-ansi': './scripts/lazy-slice-ansi.cjs',
     },
-    plugins: [withoutSubprocesses, withoutFetch],
+    plugins: [withoutSubprocesses, withoutFetch, withoutSegmenter],
     logLevel: 'warning',
   };
 }
@@ -54,6 +56,27 @@ const withoutFetch = {
     }));
   },
 };
+
+/** Ink splits texts into characters with a segmenter, which takes 7 ms to make; ours are places of lines, in ASCII. */
+const withoutSegmenter = {
+  name: 'without-segmenter',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]ansi-tokenize[\\/]build[\\/]tokenize\.js$/ }, ({ path }) => ({
+      contents: `${readFileSync(path, 'utf8').replace('new Intl.Segmenter(', 'segmenterLater(')}\n${segmenterLater}`,
+    }));
+  },
+};
+
+/** Into the bundle. */
+function segmenterLater(...options) {
+  let made;
+  const segment = (text) => {
+    if (/^[ -~]*$/.test(text)) return Array.from(text, (one, index) => ({ segment: one, index }));
+    made ??= new Intl.Segmenter(...options);
+    return made.segment(text);
+  };
+  return { segment };
+}
 
 /** How esbuild makes dist/main.js, with all commands; a test looks into the same bundle. */
 export function bundleOptions() {
@@ -87,9 +110,35 @@ function quickBundleOptions(name, source) {
 export function operatorBundleOptions() {
   return {
     ...quickBundleOptions('operator', 'src/main.ts'),
-    // For these bin/ takes another bundle.
-    external: ['serve', 'agent', 'top', 'dial', 'demo'].map((command) => `./src/commands/${command}.ts`),
+    external: ['serve', 'agent', 'top', 'dial', 'demo'].map(sourceOf),
   };
+}
+
+/** How esbuild makes dist/screen.cjs, from which bin/ starts `top`. */
+export function screenBundleOptions() {
+  const options = quickBundleOptions('screen', 'src/main.ts');
+  const others = [
+    'serve',
+    'agent',
+    'agents',
+    'tunnels',
+    'drains',
+    'events',
+    'select',
+    'why',
+    'drain',
+    'undrain',
+  ];
+  return {
+    ...options,
+    external: [...others, 'close', 'dial', 'demo'].map(sourceOf),
+    plugins: [withoutAwaiting, ...options.plugins],
+  };
+}
+
+/** What a bundle does not have: for these commands bin/ takes another one. */
+function sourceOf(command) {
+  return `./src/commands/${command}.ts`;
 }
 
 /** How esbuild makes dist/daemon.cjs, from which bin/ starts serve and agent. */

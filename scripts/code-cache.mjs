@@ -1,16 +1,14 @@
-// Writes what V8 compiled of dist/operator.cjs and dist/daemon.cjs beside them, so that bin/ need not compile it at each
-// start: of the one for `agents`, of the other for a server's start. V8 refuses a cache of another version or with
+// Writes what V8 compiled of the bundles of one file beside them, so that bin/ need not compile it at each start: for
+// `agents`, for `top` until its screen is whole, and for a server's start. V8 refuses a cache of another version or with
 // other flags; then it compiles as ever.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { STUB_AGENT, StubServer } from './stub-admin.mjs';
 
-/** The bytes of a gRPC message in which every field has its default. */
-const EMPTY_MESSAGE = Buffer.alloc(5);
 /** A command that has not come so far by then is no use. */
 const PATIENCE_MS = 20_000;
 
@@ -18,8 +16,11 @@ const PATIENCE_MS = 20_000;
 export async function writeCodeCaches(dist) {
   const directory = mkdtempSync(join(tmpdir(), 'konnectivity-ts-build-'));
   try {
-    await cacheOperator(dist, directory);
-    await cacheDaemon(dist, directory);
+    await Promise.all([
+      cacheOperator(dist, directory),
+      cacheScreen(dist, directory),
+      cacheDaemon(dist, directory),
+    ]);
   } catch (error) {
     console.warn(`no code cache: ${error.message}`);
   } finally {
@@ -28,15 +29,30 @@ export async function writeCodeCaches(dist) {
 }
 
 async function cacheOperator(dist, directory) {
-  const server = createServer().on('stream', (stream) => {
-    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-    stream.respond({ ':status': 200, 'content-type': 'application/grpc+proto' }, { waitForTrailers: true });
-    stream.end(EMPTY_MESSAGE);
-  });
+  const server = new StubServer(join(directory, 'admin.sock'));
   try {
-    const path = join(directory, 'admin.sock');
-    await once(server.listen(path), 'listening');
-    await once(start(join(dist, 'operator.cjs'), ['agents', '--admin', `unix://${path}`]), 'exit');
+    await server.listening;
+    await once(start(join(dist, 'operator.cjs'), ['agents', '--admin', server.address]), 'exit');
+  } finally {
+    server.close();
+  }
+}
+
+/** Without a terminal: `write-code-cache.cjs` makes the pipes look like one. */
+async function cacheScreen(dist, directory) {
+  const server = new StubServer(join(directory, 'screen.sock'));
+  try {
+    await server.listening;
+    const child = start(join(dist, 'screen.cjs'), ['top', '--admin', server.address], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: { ...process.env, TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', NO_COLOR: '', SCREEN: '120x40' },
+    });
+    let written = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      written += text;
+      if (written.includes(STUB_AGENT) && written.includes('quit')) child.stdin.end();
+    });
+    await once(child, 'exit');
   } finally {
     server.close();
   }
@@ -50,10 +66,10 @@ async function cacheDaemon(dist, directory) {
   await once(start(join(dist, 'daemon.cjs'), args), 'exit');
 }
 
-function start(bundle, args) {
+function start(bundle, args, options = { stdio: 'ignore' }) {
   const writer = fileURLToPath(new URL('write-code-cache.cjs', import.meta.url));
   return spawn(process.execPath, [writer, bundle, ...args], {
-    stdio: 'ignore',
+    ...options,
     timeout: PATIENCE_MS,
     killSignal: 'SIGKILL',
   });

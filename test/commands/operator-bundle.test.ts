@@ -58,6 +58,7 @@ describe('the bundle of the commands that ask once', () => {
 
   test('works with the code cache that the build left', async () => {
     assert.deepEqual(await run(directory, 'agents', '--admin', 'unix:///no/such.sock'), refusal);
+    assert.deepEqual(await run(directory, 'top', '--once', '--admin', 'unix:///no/such.sock'), refusal);
   });
 
   test('is what runs, and not a code cache of another one that is as long', async () => {
