@@ -24,7 +24,8 @@ export class WorkerProcess {
   constructor(file: string, cleanUp: CleanUp) {
     this.#name = file;
     this.#child = fork(fileURLToPath(new URL(file, import.meta.url)), {
-      execArgv: ['--import', import.meta.resolve('tsx')],
+      // Marked in one go, as in serve and agent: the load is to cost as little as it can.
+      execArgv: ['--no-incremental-marking', '--import', import.meta.resolve('tsx')],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     cleanUp.process(this.#child);
