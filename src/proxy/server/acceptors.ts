@@ -174,7 +174,7 @@ export class Acceptors {
       times,
       log: log.named('proxy-service'),
       tails,
-      openStream: (call) => this.#openStream(call, FRONTEND_HIGH_WATER_BYTES, counters.clients),
+      openStream: (call) => this.#openStream(call, FRONTEND_HIGH_WATER_BYTES, counters.clients, true),
     });
     const grpc = this.#grpcServer(options.frontendKeepaliveMs, { [PROXY_PATH]: proxy }, newcomers, {
       windowBytes: FRONTEND_WINDOW_BYTES,
@@ -231,9 +231,15 @@ export class Acceptors {
     call: ServerDuplexStream<Buffer, Buffer>,
     highWaterMarkBytes: number,
     counts: StreamCounts,
+    headersWithPacket = false,
   ): PacketStream {
     const { publicStreams } = this.#parts.options;
-    return serverPacketStream(call, { publicOnly: publicStreams, highWaterMarkBytes, counts });
+    return serverPacketStream(call, {
+      publicOnly: publicStreams,
+      highWaterMarkBytes,
+      counts,
+      headersWithPacket,
+    });
   }
 
   #loadTls(files: TlsFiles, name: 'cluster' | 'server'): ServerTls {

@@ -26,6 +26,8 @@ export class FastStream extends HandledStream {
   readonly #onFlushed: () => void;
   #received: readonly Buffer[];
   #paused = true;
+  /** The side's opening(), until it was called. */
+  #opening: (() => void) | undefined;
 
   /** `received` are the bytes that were read from the stream before it was taken over. */
   constructor(
@@ -35,6 +37,7 @@ export class FastStream extends HandledStream {
     options: StreamOptions,
   ) {
     super(side, options);
+    this.#opening = side.opening;
     this.#stream = stream;
     this.#session = stream.session;
     this.#received = received;
@@ -111,6 +114,7 @@ export class FastStream extends HandledStream {
   }
 
   protected write(frame: Buffer, tell: boolean): void {
+    if (this.#opening !== undefined) this.#open();
     if (tell) this.#queue.write(frame, this.#onFlushed);
     else this.#queue.write(frame);
   }
@@ -121,12 +125,19 @@ export class FastStream extends HandledStream {
   }
 
   protected writeData(connectId: number, payload: Buffer, tell: boolean): void {
+    if (this.#opening !== undefined) this.#open();
     const stream = this.#stream;
     // Head and payload leave in one write, without the payload being copied behind the head.
     stream.cork();
     this.#queue.write(encodeDataHead(connectId, payload.length));
     this.write(payload, tell);
     stream.uncork();
+  }
+
+  #open(): void {
+    const open = this.#opening;
+    this.#opening = undefined;
+    open?.();
   }
 
   #onData(chunk: Buffer): void {

@@ -1,4 +1,4 @@
-import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import http2, { type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { type Server, ServerCredentials } from '@grpc/grpc-js';
 import { http2Servers } from './grpc-internals.ts';
@@ -70,8 +70,17 @@ export class GrpcConnections {
       socket.destroy();
       return;
     }
-    this.#connections.set(socket, { session: undefined, streams: new Set(), dead: false });
-    socket.once('close', () => this.#connections.delete(socket));
+    const connection: Connection = { session: undefined, streams: new Set(), dead: false };
+    this.#connections.set(socket, connection);
+    // Before Node's own listener, which does the same, and makes an error object first: clients often leave behind the
+    // status without ending their side of the stream.
+    socket.once('close', () => {
+      this.#connections.delete(socket);
+      for (const stream of connection.streams) {
+        stream.close(http2.constants.NGHTTP2_CANCEL);
+        stream.destroy();
+      }
+    });
     // HTTP/2 knows no half-open connection. Node's would keep the session of a client that is gone until a ping fails.
     socket.allowHalfOpen = false;
     this.#injecting = socket;
@@ -96,8 +105,10 @@ export class GrpcConnections {
       stream.once('close', () => {
         connection.streams.delete(stream);
         if (connection.streams.size === 0) this.#options.onIdle?.(socket);
+        setImmediate(forget, stream);
       });
     });
+    session.once('close', () => setImmediate(forget, session));
     this.#options.onSession?.(session, socket);
   }
 
@@ -120,6 +131,17 @@ export class GrpcConnections {
     await Promise.all(ends);
   }
 }
+
+/**
+ * Node's object below a session or a stream keeps it, and with it all its listeners know, until the old generation is
+ * collected. They are not called any more.
+ */
+function forget(closed: ServerHttp2Session | ServerHttp2Stream): void {
+  closed.removeAllListeners();
+  closed.on('error', ignore);
+}
+
+function ignore(): void {}
 
 /** The session was destroyed, or each stream of it that is left was reset here. */
 function isDead({ session, streams }: Connection): boolean {

@@ -30,6 +30,8 @@ export const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 /** What a stream does through its call, which differs between server and client. */
 export interface CallSide {
   readonly role: 'server' | 'client';
+  /** Called before the first packet is written. */
+  readonly opening?: (() => void) | undefined;
   /** The end was asked for; finish() follows when the transport below was handed all that was written. */
   ending?(): void;
   /** Server: the status behind all that was written. Client: half-close. */

@@ -21,17 +21,19 @@ export interface ServerStreamOptions extends StreamOptions {
   readonly publicOnly?: boolean;
   /** How long a stream that was ended may make no progress towards its peer before it is reset. */
   readonly endStallMs?: number;
+  /** Sends the response headers with the first packet, as Go's servers do, and saves a write and a read. */
+  readonly headersWithPacket?: boolean;
 }
 
 /**
- * The PacketStream of a call that a server received. Response headers go out with it, unless the handler sent its own
- * (`call.sendMetadata`) before. Attach in the same tick.
+ * The PacketStream of a call that a server received. Response headers go out with it or with its first packet, unless
+ * the handler sent its own (`call.sendMetadata`) before. Attach in the same tick.
  */
 export function serverPacketStream(
   call: ServerDuplexStream<Buffer, Buffer>,
   options: ServerStreamOptions = {},
 ): PacketStream {
-  call.sendMetadata(new Metadata());
+  if (options.headersWithPacket !== true) call.sendMetadata(new Metadata());
   const below = options.publicOnly === true ? undefined : serverHttp2Stream(call);
   const stream = below === undefined ? publicStream(call, options) : fastStream(call, below, options);
   if (call.cancelled || call.destroyed || below?.destroyed === true) {
@@ -83,6 +85,7 @@ function fastStream(
   const ending = (): void => resetWhenStalled(below, () => stream.bufferedBytes, options.endStallMs);
   const side: CallSide = {
     role: 'server',
+    opening: options.headersWithPacket === true ? () => call.sendMetadata(new Metadata()) : undefined,
     ending,
     finish,
     reset: (code, details) => {
