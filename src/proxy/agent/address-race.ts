@@ -8,8 +8,11 @@ export interface RaceOptions {
   port: number;
   /** The next address is tried when the earlier ones have neither connected nor failed for this long. */
   attemptDelayMs: number;
-  /** Ends the race with `signal.reason`. */
+  /** Ends the race with `cancelled()`, or with `signal.reason` without one. */
   signal: AbortSignal;
+  cancelled?: () => Fault;
+  /** Ends the race after that long; never without. */
+  limit?: { readonly afterMs: number; readonly fault: () => Fault };
 }
 
 /** Later addresses of one name are not tried. */
@@ -21,23 +24,26 @@ const MAX_ATTEMPTS = 32;
  * signal aborts. Rejects with the most telling Fault when all have failed.
  */
 export function raceAddresses(addresses: readonly ResolvedAddress[], options: RaceOptions): Promise<Socket> {
-  const { port, attemptDelayMs, signal } = options;
+  const { port, attemptDelayMs, signal, cancelled, limit } = options;
   const left = interleaveFamilies(addresses).slice(0, MAX_ATTEMPTS);
   return new Promise<Socket>((resolve, reject) => {
     const pending = new Set<Socket>();
     const faults: Fault[] = [];
     let timer: NodeJS.Timeout | undefined;
     let over = false;
+    const limitTimer =
+      limit === undefined ? undefined : setTimeout(() => end(() => reject(limit.fault())), limit.afterMs);
 
     const end = (settle: () => void): void => {
       over = true;
       clearTimeout(timer);
+      clearTimeout(limitTimer);
       signal.removeEventListener('abort', onAbort);
       for (const socket of pending) socket.destroy();
       pending.clear();
       settle();
     };
-    const onAbort = (): void => end(() => reject(signal.reason));
+    const onAbort = (): void => end(() => reject(cancelled?.() ?? signal.reason));
 
     const next = (): void => {
       clearTimeout(timer);
@@ -71,7 +77,10 @@ export function raceAddresses(addresses: readonly ResolvedAddress[], options: Ra
       if (left.length > 0) timer = setTimeout(next, attemptDelayMs);
     };
 
-    if (signal.aborted) return reject(signal.reason);
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
     signal.addEventListener('abort', onAbort);
     next();
   });

@@ -27,6 +27,17 @@ export async function connectDestination(address: string, options: DestinationOp
   const cancelled = (): Fault => new Fault('cancelled', `dial tcp ${address}: operation was canceled`);
   if (signal.aborted) throw cancelled();
 
+  const family = isIP(host);
+  if (family === 4 || family === 6) {
+    // Nearly all dials: one address, and no AbortController beside the caller's.
+    const only: readonly ResolvedAddress[] = [{ address: host, family }];
+    const limit = { afterMs: timeoutMs, fault: () => timeoutFault(host, port, only) };
+    const socket = await raceAddresses(only, { port, attemptDelayMs, signal, cancelled, limit });
+    if (!signal.aborted) return socket;
+    socket.destroy();
+    throw cancelled();
+  }
+
   const ending = new AbortController();
   let tried: readonly ResolvedAddress[] = [];
   const onAbort = (): void => ending.abort(cancelled());
@@ -53,8 +64,6 @@ async function addressesOf(
   resolver: Pick<Resolver, 'resolve'>,
   signal: AbortSignal,
 ): Promise<readonly ResolvedAddress[]> {
-  const family = isIP(host);
-  if (family === 4 || family === 6) return [{ address: host, family }];
   try {
     const addresses = await resolver.resolve(host, signal);
     if (addresses.length > 0) return addresses;
@@ -76,7 +85,7 @@ function timeoutFault(host: string, port: number, tried: readonly ResolvedAddres
 function explained(error: unknown, host: string, tried: readonly ResolvedAddress[]): Fault {
   const fault =
     error instanceof Fault ? error : new Fault('failed', `dial tcp: ${oneLine(String(error))}`, '', error);
-  if (tried.length === 0 || isIP(host) !== 0 || fault.code === 'cancelled') return fault;
+  if (tried.length === 0 || fault.code === 'cancelled') return fault;
   const count = tried.length === 1 ? '' : `, ${tried.length} addresses`;
   return new Fault(fault.code, `${fault.message} (${host}${count})`, '', fault.cause);
 }
