@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, it } from 'node:test';
 import { PacketType } from '../../src/proxy/wire/packet.ts';
-import { pong } from '../../src/proxy/wire/packets.ts';
+import { dialFailure, dialRequest, pong } from '../../src/proxy/wire/packets.ts';
 import { defaultProbeTimes } from '../../src/proxy/wire/probe.ts';
 import type { ScriptedStream } from '../peers/scripted-stream.ts';
 import { TestServer } from '../peers/test-server.ts';
@@ -38,4 +38,23 @@ it('many streams of one agent ID in a row cause one round of probes, not one for
 it('a stream that came in a row of others is probed with the next round', async () => {
   const opened = await streams(3, 50);
   await Promise.all(opened.slice(0, 2).map((one) => one.next(PacketType.PING)));
+});
+
+it('when an agent connects anew and its old stream is silent, that is found at once and dials go to the new one', async () => {
+  const times = {
+    probe: { ...defaultProbeTimes, intervalMs: 3_600_000, urgentSuspectMs: 20, deadMs: 3_600_000 },
+  };
+  server = await TestServer.start({ times });
+  const old = await server.agent('a');
+  const fresh = await server.agent('a');
+  await old.next(PacketType.PING);
+  await server.logged('Agent is late');
+  for (let id = 1n; id <= 5n; id++) {
+    const one = server.frontend();
+    one.send(dialRequest(id, '10.0.0.1:80'));
+    assert.equal((await fresh.next(PacketType.DIAL_REQ)).dialId, id);
+    fresh.send(dialFailure(id, 'refused'));
+    await one.ended;
+  }
+  assert.ok(!old.packets.all.some(({ type }) => type === PacketType.DIAL_REQ));
 });
