@@ -22,7 +22,7 @@ type NodeOnConnection = (this: Handle, error: number, client: object | undefined
  * Connects to an IP address, without Nagle's delay; an end of the other side does not end ours. Node copies the options
  * of a socket by `{ ...options }` and then adds three of its own; V8 makes a new hidden class for each of these in each
  * copy, in the old generation, and all that reads the options misses its cache. Where they are there from the start,
- * nothing is added: a connection then costs half of the CPU.
+ * nothing is added, which halves the user time of a bare accept and close.
  */
 export function leanConnect(host: string, port: number): Socket {
   return connect({
