@@ -27,12 +27,14 @@ describe('the demo in a terminal', () => {
 
   it('Enter opens top, with traffic to be seen', async () => {
     await demo.press('<enter>');
-    await demo.shows(/ demo-server .* live$/m);
+    await demo.shows(/ demo-server .* live \d+s$/m);
     assert.ok(demo.screen.alternate);
     await demo.shows(/ready +demo-a[\s\S]*ready +demo-b[\s\S]*ready +demo-c/);
     // A download for each, and what they bring.
     await demo.shows(/ 3 tunnels .* from \d+ kB\/s/);
     await demo.shows(/\d+ kB .*\n/);
+    // Also of agents that are never silent.
+    await demo.shows(/demo-a .*ms\n.*demo-b .*ms\n.*demo-c .*ms\n/);
   });
 
   it('h shows the lines again, and Enter returns', async () => {

@@ -51,7 +51,7 @@ describe('top with a real server and real agents', () => {
   });
   // One screen for all, because starting it is what takes time; a new one after a test that left it somewhere else.
   beforeEach(async () => {
-    const home = / live$[\s\S]*STATE[\s\S]*node-a[\s\S]*q quit$/m;
+    const home = / live \d+s$[\s\S]*STATE[\s\S]*node-a[\s\S]*q quit$/m;
     try {
       await top?.press('g');
       if (top !== undefined) return void (await top.shows(home, AT_HOME_MS));

@@ -52,7 +52,7 @@ describe('top with two servers that are processes', () => {
   }
 
   it('shows them as one, with agents that are connected to both', async () => {
-    await top.shows(/ 2\/2 servers .* live$/m);
+    await top.shows(/ 2\/2 servers .* live \d+s$/m);
     await top.shows(/ready +node-a +2\/2[\s\S]*ready +node-b +2\/2/);
   });
 
@@ -94,7 +94,7 @@ describe('top with two servers that are processes', () => {
   it('takes it back when it returns as another process, which hears of the order from the agent', async () => {
     const before = await epochOf('cp-1');
     await server('cp-2').again();
-    await top.shows(/ 2\/2 servers .* live$/m);
+    await top.shows(/ 2\/2 servers .* live \d+s$/m);
     await top.shows(/drained +node-a +2\/2/);
     assert.equal(await epochOf('cp-1'), before);
     await top.press('[');
@@ -125,7 +125,7 @@ describe('top with two servers that are processes', () => {
     await top.shows(/no server answers: nothing can be changed[\s\S]*\[ drain \]/);
     await top.press('<escape>');
     await Promise.all(servers.map((one) => one.again()));
-    await top.shows(/ 2\/2 servers .* live$/m);
+    await top.shows(/ 2\/2 servers .* live \d+s$/m);
     await top.shows(/ready +node-a +2\/2[\s\S]*ready +node-b +2\/2/);
     assert.notEqual(await epochOf('cp-1'), before);
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { type Packet, PacketType } from '../../src/proxy/wire/packet.ts';
 import { defaultProbeTimes, Probe, type ProbeTarget } from '../../src/proxy/wire/probe.ts';
 
 it('asking a silent stream again and again does not postpone the verdict', async () => {
@@ -66,5 +67,42 @@ it('a stream that somebody waits for is asked sooner, once, and not when it was 
   assert.equal(asked, 0);
   t.mock.timers.tick(100);
   assert.equal(asked, 1);
+  probe.stop();
+});
+
+it('a stream that is never silent is asked until its round trip is known, and its answer may come behind other packets', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let asked = 0;
+  const other = { type: PacketType.DATA } as Packet;
+  const pong = { type: PacketType.PONG } as Packet;
+  const busy: ProbeTarget = {
+    heard: false,
+    onHeard: undefined,
+    ask: () => {
+      asked++;
+      return true;
+    },
+    isAnswer: (packet) => packet === pong,
+  };
+  const suspected: boolean[] = [];
+  const events = { onSuspect: (suspect: boolean) => suspected.push(suspect), onDead: () => {} };
+  const probe = new Probe(busy, { ...defaultProbeTimes, intervalMs: 1_000, suspectMs: 100 }, events);
+  const hear = (packet: Packet): void => {
+    busy.heard = true;
+    busy.onHeard?.(packet);
+  };
+  hear(other);
+  t.mock.timers.tick(1_000);
+  assert.equal(asked, 1);
+  hear(other);
+  t.mock.timers.tick(500);
+  assert.equal(probe.roundTripMs, undefined);
+  hear(pong);
+  assert.equal(typeof probe.roundTripMs, 'number');
+  hear(other);
+  t.mock.timers.tick(500);
+  hear(other);
+  t.mock.timers.tick(1_000);
+  assert.deepEqual([asked, suspected], [1, []]);
   probe.stop();
 });

@@ -10,6 +10,7 @@ import { checkUnixPath } from '../../proxy/ops/unix-path.ts';
 import { ProxyServer } from '../../proxy/server/proxy-server.ts';
 import { defaultServerTimes } from '../../proxy/server/server-options.ts';
 import { defaultBufferBounds } from '../../proxy/wire/buffers.ts';
+import { defaultProbeTimes } from '../../proxy/wire/probe.ts';
 import { version } from '../version.ts';
 import { type AgentProcess, lastLine, startAgentProcess } from './agent-process.ts';
 import { type DemoPki, makeDemoPki } from './pki.ts';
@@ -20,6 +21,8 @@ const ADMIN_NAME = 'admin.sock';
 const AGENT_IDS = ['demo-a', 'demo-b', 'demo-c'];
 const READY_TIMEOUT_MS = 20_000;
 const LOOK_AGAIN_MS = 20;
+/** A server measures round trips after ten seconds; who looks at the demo has seen it by then. */
+const PROBE_MS = 200;
 
 /** Everything that the demo runs. */
 export interface Scene {
@@ -158,7 +161,7 @@ function makeServer(pki: DemoPki, log: Log, unixPath: string): ProxyServer {
       publicStreams: false,
       keepaliveMs: 3_600_000,
       frontendKeepaliveMs: 3_600_000,
-      times: defaultServerTimes,
+      times: { ...defaultServerTimes, probe: { ...defaultProbeTimes, intervalMs: PROBE_MS } },
       bounds: defaultBufferBounds,
     },
     log,

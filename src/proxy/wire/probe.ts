@@ -2,7 +2,7 @@ import type { Packet } from './packet.ts';
 
 /** Time constants of the probes; tests shrink them. */
 export interface ProbeTimes {
-  /** A stream on which nothing arrived for this long is probed. */
+  /** A stream on which nothing arrived for this long is probed; any stream, until its round trip is known. */
   readonly intervalMs: number;
   /** The same, while a dial waits for it; default a tenth of that. */
   readonly awaitedMs?: number;
@@ -107,7 +107,9 @@ export class Probe {
     this.#lookAgain = false;
     this.#target.heard = false;
     this.#set(afterMs, () => {
-      if (!this.#target.heard) this.#ask(this.#times.suspectMs);
+      // Of one that is never silent the round trip would never be known.
+      const unmeasured = !this.#lookingSoon && this.roundTripMs === undefined;
+      if (!this.#target.heard || unmeasured) this.#ask(this.#times.suspectMs);
       else if (this.#lookAgain) this.#lookSoon();
       else this.#rest();
     });
@@ -127,8 +129,8 @@ export class Probe {
       }
       this.#askedAtMs = askedAtMs;
       this.#target.onHeard = (packet) => {
-        const answer = this.#target.isAnswer(packet, number);
-        this.#answered(answer ? performance.now() - askedAtMs : undefined);
+        if (this.#target.isAnswer(packet, number)) this.#answered(performance.now() - askedAtMs);
+        else this.#alive();
       };
     }
     // Asking again never gives a silent stream more time.
@@ -144,12 +146,16 @@ export class Probe {
     this.#set(Math.max(1, this.#times.deadMs - waitedMs), () => this.#events.onDead());
   }
 
-  /** Any packet ends the doubt; the answer to the probe also gives the round trip. */
-  #answered(roundTripMs: number | undefined): void {
-    if (roundTripMs !== undefined) this.roundTripMs = roundTripMs;
+  #answered(roundTripMs: number): void {
+    this.roundTripMs = roundTripMs;
+    this.#target.onHeard = undefined;
+    this.#alive();
+  }
+
+  /** Any packet ends the doubt; the answer, which may come behind others, is still listened for. */
+  #alive(): void {
     if (this.#stopped || this.#askedAtMs === undefined) return;
     this.#askedAtMs = undefined;
-    this.#target.onHeard = undefined;
     if (this.#suspect) {
       this.#suspect = false;
       this.#events.onSuspect(false);

@@ -73,11 +73,11 @@ function expiryPiece(state: TopState): Piece | undefined {
   return { priority: urgent ? 1 : 7, spans: [span(text, urgent ? 'bad' : 'quiet')] };
 }
 
-/** `live`, or how old the picture is and when we try again. */
+/** `live 1s`: how old the picture is, of several servers the oldest; when nobody answers, since when, and when we try again. */
 function freshness(state: TopState): Span[] {
   const shown = scoped(state);
   const lost = shown.flatMap(({ link }) => (link.kind === 'live' ? [] : [link]));
-  if (lost.length === 0) return [span('live', 'good')];
+  if (lost.length === 0) return [span(`live${liveAge(state)}`, 'good')];
   if (lost.length < shown.length) return [span(`${lost.length} of ${shown.length} not answering`, 'bad')];
   const retries = lost.flatMap(({ retryAtMs }) => retryAtMs ?? []);
   const inS = Math.ceil((Math.min(...retries) - state.nowMs) / 1_000);
@@ -92,6 +92,13 @@ function freshness(state: TopState): Span[] {
     ];
   }
   return [span(`stale ${ageText((state.nowMs - Math.max(...since)) / 1_000)}, ${retry}`, 'bad')];
+}
+
+/** Seconds begun since the last word; a server says one every second, so that this stands still. */
+function liveAge(state: TopState): string {
+  const heard = scoped(state).flatMap(({ link }) => (link.kind === 'live' ? (link.heardMs ?? []) : []));
+  if (heard.length === 0) return '';
+  return ` ${ageText(Math.max(1, Math.ceil((state.nowMs - Math.min(...heard)) / 1_000)))}`;
 }
 
 function sumLine(state: TopState): Line {

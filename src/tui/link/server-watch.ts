@@ -43,7 +43,8 @@ export class ServerWatch {
   }
 
   get state(): ServerState {
-    return { address: this.client.address, link: this.#link, info: this.#info, agents: this.#agents };
+    const link = this.#link.kind === 'live' ? { ...this.#link, heardMs: this.#heardMs } : this.#link;
+    return { address: this.client.address, link, info: this.#info, agents: this.#agents };
   }
 
   /** Resolves when the signal is aborted. */
@@ -119,6 +120,7 @@ export class ServerWatch {
       asking = true;
       try {
         this.#info = await this.#askServer(attempt.signal);
+        this.#onChange();
       } catch (error) {
         if (!attempt.signal.aborted) {
           const silent = error instanceof Error && error.name === 'TimeoutError';

@@ -49,7 +49,7 @@ export interface ServerState {
 
 export type LinkState =
   | { readonly kind: 'connecting'; readonly reason?: string; readonly retryAtMs?: number }
-  | { readonly kind: 'live' }
+  | { readonly kind: 'live' /** When it was last heard of. */; readonly heardMs?: number }
   | {
       readonly kind: 'lost';
       readonly sinceMs: number;
