@@ -14,6 +14,7 @@ import { wantedOf } from './state/wanted.ts';
 import type { Key } from './terminal/key.ts';
 import { KeyReader } from './terminal/key-reader.ts';
 import { TerminalSession } from './terminal/terminal-session.ts';
+import { TypingPace } from './terminal/typing-pace.ts';
 
 export interface TopOptions {
   readonly clients: readonly AdminClient[];
@@ -62,6 +63,7 @@ class Top {
   readonly #book = new FleetBook();
   readonly #stop = new AbortController();
   readonly #reader = new KeyReader();
+  readonly #pace = new TypingPace();
   #state: TopState;
   #frame: NodeJS.Timeout | undefined;
   #frameAtMs = 0;
@@ -219,14 +221,15 @@ class Top {
 
   #read(chunk: Buffer): void {
     clearTimeout(this.#escape);
-    this.#keys(this.#reader.read(chunk));
+    const typed = this.#pace.read(chunk.length, performance.now());
+    this.#keys(this.#reader.read(chunk), typed);
     if (this.#reader.waiting) {
-      this.#escape = setTimeout(() => this.#keys(this.#reader.flush()), ESCAPE_MS);
+      this.#escape = setTimeout(() => this.#keys(this.#reader.flush(), true), ESCAPE_MS);
     }
   }
 
-  #keys(keys: readonly Key[]): void {
-    if (keys.length > 0) this.#dispatch({ type: 'read', keys });
+  #keys(keys: readonly Key[], typed: boolean): void {
+    if (keys.length > 0) this.#dispatch({ type: 'read', keys, ...(typed ? {} : { pasted: true }) });
   }
 
   /** Several servers that change at the same time are merged once. */

@@ -106,6 +106,14 @@ describe('changing something', () => {
     assert.deepEqual(acts(read(typed(open, '<tab>'), '<enter><enter>')), []);
   });
 
+  it('does not come of the last block of an unmarked paste, and says so', () => {
+    const ready = typed(previewed(typed(screenOf(), 'd')), '<tab>');
+    const pasted = reduce(ready, { type: 'read', keys: keysOf('<enter>'), pasted: true });
+    assert.deepEqual(acts(pasted), []);
+    assert.match(text(pasted), /enter once more/);
+    assert.equal(acts(typed(pasted, '<enter>')).length, 1);
+  });
+
   it('keys of the read that opened a dialog are dropped', () => {
     const state = read(screenOf(), 'd<shift-tab>xyz');
     assert.equal(state.dialog?.focus, 'cancel');

@@ -38,7 +38,7 @@ export function reduceDialogKey(state: TopState, key: Key, alone: boolean): TopS
       case 'enter':
         if (dialog.focus === 'cancel') return closeDialog(state);
         if (dialog.focus !== 'confirm') return withDialog(state, moveFocus(dialog, 1));
-        return alone ? confirm(state, dialog) : state;
+        return alone ? confirm(state, dialog) : notTyped(state, dialog);
       default:
     }
   }
@@ -94,6 +94,12 @@ function editDrain(state: TopState, dialog: DrainDialog, key: Key): TopState {
     { ...state, requests: request },
     { ...turned, preview: { kind: 'asking', request }, complaint: undefined },
   );
+}
+
+/** Whoever typed fast is told why nothing happened. */
+function notTyped(state: TopState, dialog: Dialog): TopState {
+  if (dialog.step.kind !== 'open') return state;
+  return withDialog(state, { ...dialog, complaint: 'that came as pasted text comes: enter once more' });
 }
 
 function confirm(state: TopState, dialog: Dialog): TopState {

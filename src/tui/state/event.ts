@@ -17,7 +17,12 @@ export type TopEvent =
   | { readonly type: 'resized'; readonly columns: number; readonly rows: number }
   | { readonly type: 'tick'; readonly nowMs: number }
   /** The keys of one read of the terminal, which belong together. */
-  | { readonly type: 'read'; readonly keys: readonly Key[] }
+  | {
+      readonly type: 'read';
+      readonly keys: readonly Key[];
+      /** They came as a paste comes that nobody marked, or right after one. */
+      readonly pasted?: true;
+    }
   | {
       readonly type: 'fleet';
       readonly nowMs: number;

@@ -66,14 +66,17 @@ function liveCount(state: TopState): number {
  * Keys of one read are what was typed, or pasted into a terminal that does not mark pastes: what follows a key that
  * opened a dialog is not meant for it, and nothing is confirmed but by a key that came alone.
  */
-function reduceRead(state: TopState, { keys }: TopEvent & { type: 'read' }): TopState {
+function reduceRead(state: TopState, { keys, pasted }: TopEvent & { type: 'read' }): TopState {
   let now: TopState = state;
   for (const key of keys) {
     const before: TopState = now;
     if (isTooSmall(now) && !worksUnseen(key)) continue;
     // The result has been read; the key still does its work.
     if (now.result !== undefined) now = { ...now, result: undefined };
-    now = now.dialog === undefined ? reduceViewKey(now, key) : reduceDialogKey(now, key, keys.length === 1);
+    now =
+      now.dialog === undefined
+        ? reduceViewKey(now, key)
+        : reduceDialogKey(now, key, keys.length === 1 && pasted === undefined);
     if (now.wants !== undefined) return now;
     if (before.dialog === undefined && now.dialog !== undefined) return now;
     // What was meant for a dialog is not meant for what is behind it.
