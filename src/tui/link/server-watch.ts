@@ -7,7 +7,7 @@ import { reasonText } from './reason-text.ts';
 
 export interface WatchTimes {
   readonly intervalMs: number;
-  /** Without a message for so long, the server is asked whether it is there. */
+  /** Without a message for so long, the server is asked whether it is there; without one of the list, it is tried again. */
   readonly silenceMs: number;
   readonly answerTimeoutMs: number;
   /** Before each new attempt in turn; the last one goes on. */
@@ -33,6 +33,8 @@ export class ServerWatch {
   #info: ServerInfo | undefined;
   #link: LinkState = { kind: 'connecting' };
   #heardMs = 0;
+  /** The attempt in which the server has answered. */
+  #heardOf: AbortController | undefined;
   #attempts = 0;
 
   constructor(client: AdminClient, onChange: () => void, times = defaultWatchTimes, now = Date.now) {
@@ -56,8 +58,11 @@ export class ServerWatch {
       const silence = this.#guardSilence(attempt);
       try {
         this.#info = await this.#askServer(both);
+        this.#heardOf = attempt;
         const request = { intervalSeconds: this.#times.intervalMs / 1_000, ratesFor: [] };
         for await (const change of this.client.watchAgents(request, both)) this.#take(change);
+        // An aborted stream just ends.
+        attempt.signal.throwIfAborted();
       } catch (error) {
         reason = reasonText(attempt.signal.aborted ? attempt.signal.reason : error);
       } finally {
@@ -116,7 +121,12 @@ export class ServerWatch {
   #guardSilence(attempt: AbortController): NodeJS.Timeout {
     let asking = false;
     const look = async (): Promise<void> => {
-      if (asking || this.#link.kind !== 'live' || this.#now() - this.#heardMs < this.#times.silenceMs) return;
+      if (asking || this.#heardOf !== attempt || this.#now() - this.#heardMs < this.#times.silenceMs) return;
+      if (this.#link.kind !== 'live') {
+        // It said who it is, and nothing of its agents since: what it said goes no further.
+        attempt.abort(new Error('the server does not say its agents'));
+        return;
+      }
       asking = true;
       try {
         this.#info = await this.#askServer(attempt.signal);
