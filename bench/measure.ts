@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Entry, LatencySummary, LoadOrder, Reading, Traffic } from './messages.ts';
 import type { Pair } from './pair.ts';
-import { cpuMs, machineCpuMs, peakRssBytes, resetPeakRss } from './process-usage.ts';
+import { cpuMs, machineCpuMs, othersBusy, peakRssBytes, resetPeakRss } from './process-usage.ts';
 import type { Row } from './rows.ts';
 import type { Workers } from './workers.ts';
 
@@ -110,7 +110,7 @@ export async function measure(
       loadBusy: loadMs / elapsedMs,
       destinationBusy: destinationMs / elapsedMs,
       relayBusy: relayMs / elapsedMs,
-      othersBusy: Math.max(0, machineMs - ownMs) / elapsedMs,
+      othersBusy: othersBusy(machineMs, ownMs, elapsedMs),
       p50Us: stopped.p50Us,
       p99Us: stopped.p99Us,
       maxUs: stopped.maxUs,

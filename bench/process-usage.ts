@@ -1,4 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { release } from 'node:os';
+import { gunzipSync } from 'node:zlib';
 
 // The kernel reports these times in units of USER_HZ, which is 100 on every Linux architecture that Node runs on.
 const MS_PER_TICK = 10;
@@ -13,16 +15,48 @@ export function cpuMs(pid: number): number {
 }
 
 /**
- * CPU time of all processes of the machine, and what the host took away (steal), in milliseconds. Interrupts are left
- * out: the kernel does not charge them to the process that caused them either.
+ * CPU time of all processes of the machine, and what the host took away (steal), in milliseconds. Interrupts count as
+ * they do for a single process: most of them carry the bytes of loopback connections.
  */
-export function machineCpuMs(): number {
-  const [user = 0, nice = 0, system = 0, , , , , steal = 0] = (
-    /^cpu +(.+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? ''
+export function machineCpuMs(
+  stat = readFileSync('/proc/stat', 'utf8'),
+  charged = interruptsAreCharged(),
+): number {
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (
+    /^cpu +(.+)$/m.exec(stat)?.[1] ?? ''
   )
     .split(' ')
     .map(Number);
-  return (user + nice + system + steal) * MS_PER_TICK;
+  return (user + nice + system + steal + (charged ? irq + softirq : 0)) * MS_PER_TICK;
+}
+
+let charged: boolean | undefined;
+
+/**
+ * Whether this kernel counts interrupts for the process that they interrupted: it does, unless it was built to take
+ * their time (IRQ_TIME_ACCOUNTING). Where that is not told, what others use is rather said to be too much.
+ */
+function interruptsAreCharged(): boolean {
+  charged ??= !/^CONFIG_IRQ_TIME_ACCOUNTING=y$/m.test(kernelConfig());
+  return charged;
+}
+
+function kernelConfig(): string {
+  try {
+    return gunzipSync(readFileSync('/proc/config.gz')).toString();
+  } catch {
+    // Most distributions have it here.
+  }
+  try {
+    return readFileSync(`/boot/config-${release()}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Share of one core that other processes than these used; clocks of the kernel tick, so it may be a little less than nothing. */
+export function othersBusy(machineMs: number, ownMs: number, elapsedMs: number): number {
+  return Math.max(0, machineMs - ownMs) / elapsedMs;
 }
 
 /** Most memory the process held since the start or resetPeakRss, in bytes. */

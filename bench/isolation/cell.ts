@@ -6,7 +6,7 @@ import type { Address, LatencySummary, LoadOrder, Reading } from '../messages.ts
 import type { BenchOptions, PairCommands } from '../options.ts';
 import { Pair } from '../pair.ts';
 import type { PkiFiles } from '../pki.ts';
-import { connecting, cpuMs, machineCpuMs, peakRssBytes } from '../process-usage.ts';
+import { connecting, cpuMs, machineCpuMs, othersBusy, peakRssBytes } from '../process-usage.ts';
 import { CallTimeout } from '../worker-process.ts';
 import type { Workers } from '../workers.ts';
 import type { IsolationRow } from './rows.ts';
@@ -69,7 +69,7 @@ async function measureCell(
 ): Promise<IsolationSample> {
   const { entry, serverPid, agentPid } = pair;
   const pids = [serverPid, agentPid, ...[healthy, beside].flatMap((w) => [w.load.pid, w.destination.pid])];
-  const others = (): number => machineCpuMs() - pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
+  const own = (): number => pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
   const dials: LoadOrder = { traffic: row.healthy, tunnels: 1, entry, ports: healthy.ports };
   await healthy.load.call('start', dials);
   await delay(options.warmupSeconds * 1000);
@@ -77,7 +77,7 @@ async function measureCell(
   // Opening 500 tunnels at once belongs to what the dials meanwhile meet.
   if (downloads) await healthy.load.call('mark');
   const beginMs = performance.now();
-  const othersBefore = others();
+  const [machineBefore, ownBefore] = [machineCpuMs(), own()];
   let stalled = false;
   if (row.beside !== undefined) {
     const { beside: traffic, tunnels } = row;
@@ -105,7 +105,7 @@ async function measureCell(
     figure,
     serverPeakRssBytes: peakRssBytes(serverPid),
     agentPeakRssBytes: peakRssBytes(agentPid),
-    othersBusy: (others() - othersBefore) / (performance.now() - beginMs),
+    othersBusy: othersBusy(machineCpuMs() - machineBefore, own() - ownBefore, performance.now() - beginMs),
   };
   if (stalled) return { outcome: 'stalled', ...common };
   return { outcome: 'measured', ...common, ...(await healthy.load.call<LatencySummary>('latencies')) };
