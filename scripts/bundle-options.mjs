@@ -21,8 +21,10 @@ function commonOptions() {
       KONNECTIVITY_TS_VERSION: JSON.stringify(version),
     },
     // node-fetch (of the Kubernetes client) and Ink take them if they are there: nothing is to be loaded from outside.
+    // The URLs of whatwg-url are for a Node.js without; it would load Node's punycode, for which Node 21 and later warn.
     alias: {
       encoding: './scripts/absent-package.cjs',
+      'whatwg-url': './scripts/absent-package.cjs',
       'react-devtools-core': './scripts/absent-package.cjs',
       'string-width': './scripts/lazy-string-width.cjs',
       'slice-ansi': './scripts/lazy-slice-ansi.cjs',

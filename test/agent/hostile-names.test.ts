@@ -139,8 +139,8 @@ describe('a name server', { timeout: 20_000 }, () => {
       other.writeUInt16BE(other.readUInt16BE(0) ^ 1, 0);
       return [other];
     },
-    'a thousand times, each with another ID': (answer) =>
-      Array.from({ length: 1000 }, (_, i) => {
+    'a hundred times, each with another ID': (answer) =>
+      Array.from({ length: 100 }, (_, i) => {
         const other = Buffer.from(answer);
         other.writeUInt16BE(other.readUInt16BE(0) ^ (i + 1), 0);
         return other;

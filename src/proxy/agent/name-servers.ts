@@ -13,21 +13,19 @@ const MOST_ADDRESSES = 32;
 
 /**
  * Asks name servers through c-ares, which keeps no thread busy. One channel for all queries, so that c-ares remembers
- * which server does not answer.
+ * which server does not answer. But since Node 22 a malformed answer to one query fails all that are under way beside
+ * it: these are asked again, each on a channel of its own.
  */
 export class NameServers {
   readonly servers: readonly string[];
-  readonly #resolver: dns.Resolver;
-
   readonly #timeoutMs: number;
+  readonly #shared: dns.Resolver;
+  readonly #alone = new Set<dns.Resolver>();
 
   constructor(servers: readonly string[], timeoutMs: number) {
     this.servers = servers;
     this.#timeoutMs = timeoutMs;
-    // c-ares asks each server in turn and doubles its time-out after each round: together about timeoutMs.
-    const units = servers.length * (2 ** TRIES - 1);
-    this.#resolver = new dns.Resolver({ timeout: Math.max(50, Math.floor(timeoutMs / units)), tries: TRIES });
-    this.#resolver.setServers(servers);
+    this.#shared = this.#openChannel();
   }
 
   /**
@@ -38,33 +36,57 @@ export class NameServers {
     const startedAtMs = performance.now();
     for (;;) {
       try {
-        return await this.#ask(name, family);
+        return await ask(this.#shared, name, family);
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         if (code !== undefined && NO_SUCH_NAME.has(code)) return { addresses: [], ttlSeconds: 0 };
         // A server that answered fast so far is given less time by c-ares than a name may need: ask again.
         const early = performance.now() - startedAtMs < this.#timeoutMs * 0.8;
+        if (code === 'EBADRESP' && early && !signal.aborted) return await this.#askAlone(name, family);
         if (!(code === 'ETIMEOUT' && early) || signal.aborted) throw dnsFault(error as NodeJS.ErrnoException);
       }
     }
   }
 
-  async #ask(name: string, family: 4 | 6): Promise<FamilyAnswer> {
-    const records = await (family === 4
-      ? this.#resolver.resolve4(name, { ttl: true })
-      : this.#resolver.resolve6(name, { ttl: true }));
-    const first = records.slice(0, MOST_ADDRESSES);
-    return {
-      addresses: first.map((record) => record.address),
-      // Node gives no TTL from the 257th address on: only those of the first ones are looked at.
-      ttlSeconds: Math.max(0, Math.min(...first.map((record) => record.ttl))),
-    };
+  async #askAlone(name: string, family: 4 | 6): Promise<FamilyAnswer> {
+    const channel = this.#openChannel();
+    this.#alone.add(channel);
+    try {
+      return await ask(channel, name, family);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== undefined && NO_SUCH_NAME.has(code)) return { addresses: [], ttlSeconds: 0 };
+      throw dnsFault(error as NodeJS.ErrnoException);
+    } finally {
+      this.#alone.delete(channel);
+    }
+  }
+
+  #openChannel(): dns.Resolver {
+    // c-ares asks each server in turn and doubles its time-out after each round: together about timeoutMs.
+    const units = this.servers.length * (2 ** TRIES - 1);
+    const timeout = Math.max(50, Math.floor(this.#timeoutMs / units));
+    const channel = new dns.Resolver({ timeout, tries: TRIES });
+    channel.setServers(this.servers);
+    return channel;
   }
 
   /** Queries under way are cancelled. */
   close(): void {
-    this.#resolver.cancel();
+    for (const channel of [this.#shared, ...this.#alone]) channel.cancel();
   }
+}
+
+async function ask(channel: dns.Resolver, name: string, family: 4 | 6): Promise<FamilyAnswer> {
+  const records = await (family === 4
+    ? channel.resolve4(name, { ttl: true })
+    : channel.resolve6(name, { ttl: true }));
+  const first = records.slice(0, MOST_ADDRESSES);
+  return {
+    addresses: first.map((record) => record.address),
+    // Node gives no TTL from the 257th address on: only those of the first ones are looked at.
+    ttlSeconds: Math.max(0, Math.min(...first.map((record) => record.ttl))),
+  };
 }
 
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
