@@ -213,7 +213,10 @@ it('200 downloads that are broken off leave nothing, and the next one works at o
     };
     await Promise.all([...MODES, ...MODES].map(readLittle));
     const chunks: Buffer[] = [];
-    for await (const chunk of await tunnels.dial('http-connect', good.address)) chunks.push(chunk);
+    const last = await tunnels.dial('http-connect', good.address);
+    for await (const chunk of last) chunks.push(chunk);
+    // Node 24 leaves it half-open.
+    last.destroy();
     assert.ok(Buffer.concat(chunks).equals(whole));
     for (const one of [flood, good]) one.close();
   }));

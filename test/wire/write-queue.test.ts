@@ -32,7 +32,8 @@ test('what a slow destination takes is seen bit by bit, not only when it has tak
     const all = readAll(peer);
     queue.end(() => {});
     assert.equal((await all).length, TOTAL);
-    assert.ok(seen.size > 3, `${seen.size} steps`);
+    // How many depends on what the kernel takes at once.
+    assert.ok(seen.size > 1, `${seen.size} steps`);
     assert.equal(queue.bufferedBytes, 0);
   }));
 
