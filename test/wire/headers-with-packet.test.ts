@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http2 from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { encodeFrame } from '../../src/proxy/wire/encode.ts';
+import { createGrpcServer } from '../../src/proxy/wire/grpc-server.ts';
+import type { PacketStream } from '../../src/proxy/wire/packet-stream.ts';
+import { ping } from '../../src/proxy/wire/packets.ts';
+import { serverPacketStream } from '../../src/proxy/wire/server-stream.ts';
+import { PROXY_PATH } from '../../src/proxy/wire/services.ts';
+import { listen, Told } from './stream-subjects.ts';
+
+/** What a client sees of a stream whose headers wait for its first packet: each head, and the trailers if any. */
+async function seenOf(publicOnly: boolean, run: (stream: PacketStream) => void): Promise<string[]> {
+  const server = createGrpcServer({
+    handlers: {
+      [PROXY_PATH]: (call) => {
+        const stream = serverPacketStream(call, { publicOnly, headersWithPacket: true });
+        stream.attach(new Told());
+        run(stream);
+      },
+    },
+  });
+  const listener = await listen((socket) => server.injectConnection(socket));
+  const client = http2.connect(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`);
+  const seen: string[] = [];
+  try {
+    const request = client.request({
+      ':method': 'POST',
+      ':path': PROXY_PATH,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    });
+    request.on('response', (headers) =>
+      seen.push(`head ${headers[':status']} ${headers['grpc-status'] ?? '-'}`),
+    );
+    request.on('trailers', (trailers) => seen.push(`trailers ${trailers['grpc-status']}`));
+    request.end();
+    request.resume();
+    await once(request, 'close');
+    return seen;
+  } finally {
+    client.close();
+    listener.close();
+    await server.close();
+  }
+}
+
+for (const publicOnly of [false, true]) {
+  const which = publicOnly ? 'public' : 'fast';
+
+  test(`a ${which} stream that ends without a packet is one head with its status`, async () => {
+    assert.deepEqual(await seenOf(publicOnly, (stream) => stream.end(0)), ['head 200 0']);
+    assert.deepEqual(await seenOf(publicOnly, (stream) => stream.end(3, 'no')), ['head 200 3']);
+  });
+
+  test(`a ${which} stream that ends behind a packet has a head, and its status behind it`, async () => {
+    const seen = await seenOf(publicOnly, (stream) => {
+      stream.sendFrame(encodeFrame(ping(1)));
+      stream.end(0);
+    });
+    assert.deepEqual(seen, ['head 200 -', 'trailers 0']);
+  });
+}
