@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import tls from 'node:tls';
 import { type ChannelCredentials, Client, credentials, Metadata } from '@grpc/grpc-js';
-import { clientOptions } from '../../src/proxy/wire/client-options.ts';
+import { clientOptions, LINK_HTTP2_WINDOW_BYTES } from '../../src/proxy/wire/client-options.ts';
 import { openPacketStream } from '../../src/proxy/wire/client-stream.ts';
 import { encodeDataFrame } from '../../src/proxy/wire/encode.ts';
 import { serverCallSocket } from '../../src/proxy/wire/grpc-internals.ts';
@@ -185,7 +185,40 @@ describe('a gRPC server on injected connections', { timeout: 30_000 }, () => {
     const [settings] = (await once(session, 'remoteSettings')) as [http2.Settings];
     assert.equal(settings.initialWindowSize, 3_000_000);
     await new Promise((resolve) => session.ping(resolve));
-    assert.equal(session.state.remoteWindowSize, 16 * 1024 * 1024);
+    assert.equal(session.state.remoteWindowSize, LINK_HTTP2_WINDOW_BYTES);
+  });
+
+  test('widens the window of a stream once it is taken up with one', async (t) => {
+    const server = createGrpcServer({
+      windowBytes: 1_000_000,
+      handlers: {
+        [CONNECT_PATH]: (call) => {
+          serverPacketStream(call, { windowBytes: 3_000_000 }).attach({
+            onPacket: () => {},
+            onDrain: () => {},
+            onEnd: () => {},
+          });
+        },
+      },
+    });
+    t.after(() => server.close());
+    const listener = await listen((socket) => server.injectConnection(socket));
+    const session = http2.connect(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`);
+    t.after(() => {
+      session.destroy();
+      listener.close();
+    });
+    const [before] = (await once(session, 'remoteSettings')) as [http2.Settings];
+    assert.equal(before.initialWindowSize, 1_000_000);
+    const headers = {
+      ':method': 'POST',
+      ':path': CONNECT_PATH,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    };
+    session.request(headers).on('error', () => {});
+    const [after] = (await once(session, 'remoteSettings')) as [http2.Settings];
+    assert.equal(after.initialWindowSize, 3_000_000);
   });
 
   test('refuses what is not a gRPC request and goes on', async (t) => {

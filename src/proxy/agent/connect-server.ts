@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { type ChannelCredentials, Client, Metadata } from '@grpc/grpc-js';
 import { Fault } from '../ops/fault.ts';
 import { WatchedConnections } from '../ops/watched-connections.ts';
-import { clientOptions, DEFAULT_SERVER_WINDOW_BYTES } from '../wire/client-options.ts';
+import { clientOptions, LINK_HTTP2_WINDOW_BYTES } from '../wire/client-options.ts';
 import { openPacketStream } from '../wire/client-stream.ts';
 import { FEATURES_KEY, featureList, INSTANCE_KEY, VERSION_KEY } from '../wire/extension.ts';
 import { UNAVAILABLE } from '../wire/handled-stream.ts';
@@ -69,7 +69,7 @@ export async function connectServer(
   const client = new Client(target, connections.credentials, {
     ...clientOptions({
       // As much as a server of ours ever has under way (LinkPace bounds it); a Go server reads whatever it writes.
-      windowBytes: DEFAULT_SERVER_WINDOW_BYTES,
+      windowBytes: LINK_HTTP2_WINDOW_BYTES,
       keepaliveTimeMs: server.publicStreams ? Math.min(server.keepaliveMs, GO_PING_MS) : server.keepaliveMs,
     }),
   });

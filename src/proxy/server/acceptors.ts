@@ -11,11 +11,11 @@ import type { Newcomers } from '../ops/newcomers.ts';
 import { RepeatedLine } from '../ops/repeated-line.ts';
 import { loadServerTls, type ServerTls } from '../ops/tls-files.ts';
 import type { Buffers } from '../wire/buffers.ts';
+import { LINK_HTTP2_WINDOW_BYTES } from '../wire/client-options.ts';
 import { createGrpcServer, type GrpcServer } from '../wire/grpc-server.ts';
 import type { PacketStream } from '../wire/packet-stream.ts';
-import { serverPacketStream } from '../wire/server-stream.ts';
+import { type ServerStreamOptions, serverPacketStream } from '../wire/server-stream.ts';
 import { CONNECT_PATH, PROXY_PATH } from '../wire/services.ts';
-import type { StreamCounts } from '../wire/stream-counts.ts';
 import { MOST_WAITING } from './admission.ts';
 import { agentService } from './agent-service.ts';
 import { acceptHttp2Preface } from './authority/accept-http2-preface.ts';
@@ -82,7 +82,13 @@ export class Acceptors {
         // Each of them is a descriptor of somebody who is not known yet.
         mostWaiting: Math.min(MOST_WAITING, Math.floor(descriptors.limit / 4)),
         accepting,
-        openStream: (call) => this.#openStream(call, AGENT_HIGH_WATER_BYTES, counters.agents),
+        openStream: (call) =>
+          this.#openStream(call, {
+            highWaterMarkBytes: AGENT_HIGH_WATER_BYTES,
+            counts: counters.agents,
+            // Only now that it is let in.
+            windowBytes: LINK_HTTP2_WINDOW_BYTES,
+          }),
       }),
     };
     // An agent calls at once. Whoever does not could hold descriptors for ever, where no client certificate is asked for.
@@ -174,7 +180,12 @@ export class Acceptors {
       times,
       log: log.named('proxy-service'),
       tails,
-      openStream: (call) => this.#openStream(call, FRONTEND_HIGH_WATER_BYTES, counters.clients, true),
+      openStream: (call) =>
+        this.#openStream(call, {
+          highWaterMarkBytes: FRONTEND_HIGH_WATER_BYTES,
+          counts: counters.clients,
+          headersWithPacket: true,
+        }),
     });
     const grpc = this.#grpcServer(options.frontendKeepaliveMs, { [PROXY_PATH]: proxy }, newcomers, {
       windowBytes: FRONTEND_WINDOW_BYTES,
@@ -227,19 +238,8 @@ export class Acceptors {
     });
   }
 
-  #openStream(
-    call: ServerDuplexStream<Buffer, Buffer>,
-    highWaterMarkBytes: number,
-    counts: StreamCounts,
-    headersWithPacket = false,
-  ): PacketStream {
-    const { publicStreams } = this.#parts.options;
-    return serverPacketStream(call, {
-      publicOnly: publicStreams,
-      highWaterMarkBytes,
-      counts,
-      headersWithPacket,
-    });
+  #openStream(call: ServerDuplexStream<Buffer, Buffer>, options: ServerStreamOptions): PacketStream {
+    return serverPacketStream(call, { publicOnly: this.#parts.options.publicStreams, ...options });
   }
 
   #loadTls(files: TlsFiles, name: 'cluster' | 'server'): ServerTls {

@@ -3,6 +3,11 @@ import { DEFAULT_MAX_MESSAGE_BYTES } from './handled-stream.ts';
 
 /** What a server takes ahead on a connection. */
 export const DEFAULT_SERVER_WINDOW_BYTES = 16 * 1024 * 1024;
+/**
+ * What both ends of a link take ahead: twice what a link's own window may reach, because Node gives an HTTP/2 window
+ * back by halves, and a long path would wait for the second one.
+ */
+export const LINK_HTTP2_WINDOW_BYTES = 32 * 1024 * 1024;
 
 /**
  * What a client takes ahead on a connection. It must fit into the kernel's buffers of one connection (4 MiB less

@@ -51,6 +51,10 @@ export class FastStream extends HandledStream {
       else this.#queue.clear();
       this.flushed();
     };
+    const { windowBytes } = options;
+    if (windowBytes !== undefined && !this.connectionLost) {
+      this.#session?.settings({ initialWindowSize: windowBytes });
+    }
     stream.pause();
     stream.removeAllListeners('data');
     stream.on('data', (chunk: Buffer) => this.#onData(chunk));

@@ -1,7 +1,7 @@
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { Server, type ServerDuplexStream } from '@grpc/grpc-js';
-import { DEFAULT_SERVER_WINDOW_BYTES } from './client-options.ts';
+import { DEFAULT_SERVER_WINDOW_BYTES, LINK_HTTP2_WINDOW_BYTES } from './client-options.ts';
 import { GrpcConnections } from './grpc-connections.ts';
 import { setServerWindow } from './grpc-internals.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES } from './handled-stream.ts';
@@ -67,7 +67,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     ...(options.onBusy === undefined ? {} : { onBusy: options.onBusy }),
     onSession: (session, { remoteAddress, remotePort }) => {
       // Node gives back the window of the connection at once; only those of streams hold anything.
-      session.setLocalWindowSize(Math.max(windowBytes, DEFAULT_SERVER_WINDOW_BYTES));
+      session.setLocalWindowSize(Math.max(windowBytes, LINK_HTTP2_WINDOW_BYTES));
       if (options.idleTimeoutMs !== undefined) endWhenIdle(session, options.idleTimeoutMs);
       if (remoteAddress !== undefined) remotes.set(session, `${remoteAddress}:${remotePort}`);
     },

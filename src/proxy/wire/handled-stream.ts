@@ -18,6 +18,8 @@ export const UNAVAILABLE = 14;
 export interface StreamOptions {
   /** send() returns false from that many buffered bytes on. */
   readonly highWaterMarkBytes?: number;
+  /** The HTTP/2 window of the peer's streams from now on; the connection began with that of its server or channel. */
+  readonly windowBytes?: number;
   /** A larger message ends the stream with RESOURCE_EXHAUSTED. */
   readonly maxMessageBytes?: number;
   /** Where packets and errors of the stream are counted. */
