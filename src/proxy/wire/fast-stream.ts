@@ -12,6 +12,9 @@ import {
 } from './handled-stream.ts';
 import { WriteQueue } from './write-queue.ts';
 
+/** Connections whose streams have the window of a link. */
+const widened = new WeakSet<Http2Session>();
+
 /**
  * PacketStream on the HTTP/2 stream of a call. grpc-js keeps headers, trailers, deadlines and the life of the call;
  * the messages no longer pass through it.
@@ -51,10 +54,7 @@ export class FastStream extends HandledStream {
       else this.#queue.clear();
       this.flushed();
     };
-    const { windowBytes } = options;
-    if (windowBytes !== undefined && !this.connectionLost) {
-      this.#session?.settings({ initialWindowSize: windowBytes });
-    }
+    if (options.windowBytes !== undefined) this.#widen(options.windowBytes);
     stream.pause();
     stream.removeAllListeners('data');
     stream.on('data', (chunk: Buffer) => this.#onData(chunk));
@@ -142,6 +142,14 @@ export class FastStream extends HandledStream {
     const open = this.#opening;
     this.#opening = undefined;
     open?.();
+  }
+
+  /** HTTP/2 has one setting for all streams of a connection, and Node ends one with many settings on their way. */
+  #widen(windowBytes: number): void {
+    const session = this.#session;
+    if (session === undefined || this.connectionLost || widened.has(session)) return;
+    widened.add(session);
+    session.settings({ initialWindowSize: windowBytes });
   }
 
   #onData(chunk: Buffer): void {
