@@ -72,4 +72,5 @@ const FILE_CODES: ReadonlySet<string> = new Set([
   'socket-path-bad',
   'socket-path-too-long',
   'bad-address',
+  'admin-bad-address',
 ]);

@@ -51,6 +51,12 @@ describe('help', async () => {
     assert.equal(said, '');
   });
 
+  it('an address of --admin that is none is a usage error', async () => {
+    const { code, stderr } = await run('top', '--admin', 'nowhere');
+    assert.equal(code, 2);
+    assert.match(stderr, /^konnectivity-ts: "nowhere" is no address of an admin service; [^\n]*\n$/);
+  });
+
   it('suggests the nearest command for one that does not exist', async () => {
     const { code, stderr } = await run('drian');
     assert.equal(code, 2);

@@ -114,6 +114,17 @@ describe('changing something', () => {
     assert.equal(acts(typed(pasted, '<enter>')).length, 1);
   });
 
+  it('shows all of a long note on undraining', () => {
+    const open = typed(screenOf(), 'u');
+    assert.ok(open.dialog?.kind === 'undrain' && open.dialog.preview.kind === 'asking');
+    const notes = [`${'word '.repeat(40)}end`];
+    const [agentId = ''] = open.dialog.ids;
+    const value = [{ agentId, change: 'ended' as const, agent: adminAgent(agentId), notes }];
+    const { request } = open.dialog.preview;
+    const known = reduce(open, { type: 'undrain-preview', request, outcome: { ok: true, value } });
+    assert.match(text(known), /word end /);
+  });
+
   it('keys of the read that opened a dialog are dropped', () => {
     const state = read(screenOf(), 'd<shift-tab>xyz');
     assert.equal(state.dialog?.focus, 'cancel');

@@ -121,6 +121,21 @@ describe('a terminal without UTF-8', () => {
 });
 
 describe('text that comes by a way of its own', () => {
+  it('shows words of a server that turn the text, or hide in it, as what they are', () => {
+    const state = screenOf();
+    const servers = state.servers.map((server) => ({
+      ...server,
+      info: server.info && { ...server.info, unservedStrategies: ['a\u061cb\u3164c'] },
+    }));
+    const shown = reduce(state, {
+      type: 'fleet',
+      nowMs: state.nowMs,
+      servers,
+      everything: state.everything,
+    });
+    assert.match(text(shown), /no agent for a\\u\{61c\}b\\u\{3164\}c/);
+  });
+
   it('never brings controls to the screen', () => {
     const state = typed(screenOf(), 'A');
     const failed = reduce(state, {

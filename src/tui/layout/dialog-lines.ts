@@ -239,8 +239,8 @@ function undrainLines(state: TopState, dialog: UndrainDialog): DialogLines {
       ? [line(span('asking the servers', 'quiet'))]
       : preview.kind === 'failed'
         ? [...said(state, preview.reason, 'bad'), ...withoutTheLost(state)]
-        : [...new Set(preview.value.flatMap(({ notes }) => notes))].map((text) =>
-            line(span(safeText(text), 'busy')),
+        : [...new Set(preview.value.flatMap(({ notes }) => notes))].flatMap((text) =>
+            said(state, text, 'busy'),
           );
   const end = [...complaint(state, dialog.complaint), buttons(dialog, 'undrain', state)];
   return {

@@ -47,10 +47,11 @@ function whoPieces(state: TopState): Piece[] {
       spans: [span(partial && live.length > 0 ? `${text} (partial)` : text, partial ? 'bad' : 'plain')],
     });
   }
-  if (info !== undefined) pieces.push({ priority: 5, spans: [span(info.strategies.join(','), 'quiet')] });
+  if (info !== undefined)
+    pieces.push({ priority: 5, spans: [span(safeText(info.strategies.join(',')), 'quiet')] });
   const unserved = new Set(shown.flatMap((server) => server.info?.unservedStrategies ?? []));
   if (unserved.size > 0) {
-    pieces.push({ priority: 2, spans: [span(`no agent for ${[...unserved].join(',')}`, 'bad')] });
+    pieces.push({ priority: 2, spans: [span(`no agent for ${safeText([...unserved].join(','))}`, 'bad')] });
   }
   const expiry = expiryPiece(state);
   if (expiry !== undefined) pieces.push(expiry);

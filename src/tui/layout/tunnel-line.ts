@@ -69,7 +69,7 @@ export function tunnelCells(tunnel: Tunnel, columns: TunnelColumns, ellipsis: st
 /** A tunnel that ended, or a dial that failed, in words. */
 export function endText(tunnel: Tunnel, nowMs: number): string {
   const when = tunnel.endedAt === undefined ? '-' : clockText(tunnel.endedAt, nowMs);
-  const why = tunnel.closeReason ?? 'ended';
+  const why = safeText(tunnel.closeReason ?? 'ended');
   const error = tunnel.error === undefined || tunnel.error === '' ? '' : `: ${safeText(tunnel.error)}`;
   const lasted = tunnel.closeReason === 'dial-failed' ? '' : ` after ${ageText(tunnel.ageSeconds)}`;
   return `${when}  ${safeText(tunnel.destination)}  ${why}${lasted}${error}`;

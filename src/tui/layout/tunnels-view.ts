@@ -48,7 +48,7 @@ export function tunnelsView(
         ? EMPTY_LINE
         : line(
             span(
-              ` ${safeText(one.id)}: ${pausedText(one)}${safeText(one.client)} -> ${safeText(one.agent)} -> ${safeText(one.destination)}, ${one.mode}, ${safeText(one.strategy)}, server ${safeText(one.serverId)}, dial ${safeText(one.dialId)}`,
+              ` ${safeText(one.id)}: ${pausedText(one)}${safeText(one.client)} -> ${safeText(one.agent)} -> ${safeText(one.destination)}, ${safeText(one.mode)}, ${safeText(one.strategy)}, server ${safeText(one.serverId)}, dial ${safeText(one.dialId)}`,
               'strong',
             ),
           );

@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 // Controls, line and paragraph separators, directional marks and overrides, byte order mark, tags, lone surrogates:
 // what moves the cursor, turns the text around it, or hides. Zero-width joiners stay, because emoji are made with them.
 const UNSAFE =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|\p{Cs}/gu;
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|\p{Cs}/gu;
 const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]|[\u{10800}-\u{10fff}]|[\u{1e800}-\u{1efff}]/u;
 const PLAIN = /^[\u0020-\u007e]*$/;
 // What every terminal gives one cell: ASCII, dashes and the ellipsis, arrows, boxes, blocks, the badges.
