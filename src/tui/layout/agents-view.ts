@@ -71,7 +71,8 @@ function emptyText(state: TopState): string {
     const back = table.filter !== '' || table.drainingOnly ? '; esc shows all' : '';
     return `none of ${agents.size} agents matches${back}`;
   }
-  if (servers.every(({ info }) => info === undefined)) {
+  // That there is none is known of a server that said its agents.
+  if (servers.every(({ link }) => link.kind !== 'live')) {
     const reason = servers.flatMap(({ link }) => ('reason' in link ? (link.reason ?? []) : []))[0];
     return reason ?? 'asking the servers';
   }
