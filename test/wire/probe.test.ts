@@ -44,7 +44,7 @@ it('a stream that somebody waits for is asked sooner, once, and not when it was 
     isAnswer: () => false,
   };
   const events = { onSuspect: () => {}, onDead: () => {} };
-  const probe = new Probe(stream, { ...defaultProbeTimes, intervalMs: 10_000, awaitedMs: 1_000 }, events);
+  const probe = new Probe(stream, { ...defaultProbeTimes, intervalMs: 100_000, awaitedMs: 1_000 }, events);
   for (let dials = 0; dials < 20; dials++) {
     probe.awaited();
     stream.heard = true;
@@ -104,5 +104,29 @@ it('a stream that is never silent is asked until its round trip is known, and it
   hear(other);
   t.mock.timers.tick(1_000);
   assert.deepEqual([asked, suspected], [1, []]);
+  probe.stop();
+});
+
+it('the round trip of a stream that dials wait for again and again is asked for, too', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let asked = 0;
+  const stream: ProbeTarget = {
+    heard: false,
+    onHeard: undefined,
+    ask: () => {
+      asked++;
+      return true;
+    },
+    isAnswer: () => false,
+  };
+  const events = { onSuspect: () => {}, onDead: () => {} };
+  const probe = new Probe(stream, { ...defaultProbeTimes, intervalMs: 1_000, awaitedMs: 100 }, events);
+  for (let dials = 0; dials < 10; dials++) {
+    assert.equal(asked, 0);
+    probe.awaited();
+    stream.heard = true;
+    t.mock.timers.tick(100);
+  }
+  assert.equal(asked, 1);
   probe.stop();
 });

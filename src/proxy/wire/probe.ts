@@ -57,6 +57,8 @@ export class Probe {
   /** The next look is an early one; and so is the one behind it. */
   #lookingSoon = false;
   #lookAgain = false;
+  /** How long was looked since the last question. Early looks count, or dials one after the other would put it off. */
+  #lookedMs = 0;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -107,8 +109,9 @@ export class Probe {
     this.#lookAgain = false;
     this.#target.heard = false;
     this.#set(afterMs, () => {
+      this.#lookedMs += afterMs;
       // Of one that is never silent the round trip would never be known.
-      const unmeasured = !this.#lookingSoon && this.roundTripMs === undefined;
+      const unmeasured = this.roundTripMs === undefined && this.#lookedMs >= this.#times.intervalMs;
       if (!this.#target.heard || unmeasured) this.#ask(this.#times.suspectMs);
       else if (this.#lookAgain) this.#lookSoon();
       else this.#rest();
@@ -118,6 +121,7 @@ export class Probe {
   #ask(suspectMs: number): void {
     // A stream that is suspect already has its last timer running.
     if (this.#suspect) return;
+    this.#lookedMs = 0;
     let waitedMs = 0;
     if (this.#askedAtMs !== undefined) waitedMs = performance.now() - this.#askedAtMs;
     else {
