@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
-import { bundleOptions } from '../../scripts/bundle-options.mjs';
+import { daemonBundleOptions } from '../../scripts/bundle-options.mjs';
 import type { PairCommands } from '../options.ts';
 
 const FEATURES = "['flow', ";
@@ -27,7 +27,8 @@ export async function buildWithoutFlow(directory: string): Promise<Omit<PairComm
   mkdirSync(root);
   writeFileSync(join(root, 'package.json'), '{"type":"module"}\n');
   cpSync('bin', join(root, 'bin'), { recursive: true });
-  await build({ ...bundleOptions(), outdir: join(root, 'dist'), plugins: [withoutFlow] });
+  const options = daemonBundleOptions();
+  await build({ ...options, outdir: join(root, 'dist'), plugins: [withoutFlow, ...(options.plugins ?? [])] });
   const program = join(root, 'bin', 'konnectivity-ts.js');
   return { serve: ['node', program, 'serve'], agent: ['node', program, 'agent'] };
 }
