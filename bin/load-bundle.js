@@ -8,7 +8,7 @@ const DIGEST_BYTES = 32;
 
 /**
  * For a screen that stands open for hours: its young objects stay in 1 MB (a third of its memory would be garbage of
- * theirs), and the optimizing compiler, half of its CPU in the first minute, is for what runs ten times as often. V8 reads
+ * theirs), and the optimizing compiler, which takes more CPU than it saves there, is for what runs ten times as often. V8 reads
  * these when it needs them, so that they work without another start; what it does not know, it complains about.
  * @param {string} bundle
  * @returns {string[]}

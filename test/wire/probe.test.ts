@@ -33,29 +33,19 @@ it('asking a silent stream again and again does not postpone the verdict', async
 
 it('a stream that somebody waits for is asked sooner, once, and not when it was heard', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  let asked = 0;
-  const stream: ProbeTarget = {
-    heard: false,
-    onHeard: undefined,
-    ask: () => {
-      asked++;
-      return true;
-    },
-    isAnswer: () => false,
-  };
-  const events = { onSuspect: () => {}, onDead: () => {} };
-  const probe = new Probe(stream, { ...defaultProbeTimes, intervalMs: 100_000, awaitedMs: 1_000 }, events);
+  const stream = unanswering();
+  const probe = new Probe(stream, { ...defaultProbeTimes, intervalMs: 100_000, awaitedMs: 1_000 }, NO_EVENTS);
   for (let dials = 0; dials < 20; dials++) {
     probe.awaited();
     stream.heard = true;
     t.mock.timers.tick(500);
   }
-  assert.equal(asked, 0);
+  assert.equal(stream.asked, 0);
   // Nobody waits any more.
   stream.heard = true;
   t.mock.timers.tick(1_000);
   t.mock.timers.tick(3_000);
-  assert.equal(asked, 0);
+  assert.equal(stream.asked, 0);
   probe.awaited();
   stream.heard = true;
   for (let ms = 0; ms < 900; ms += 100) {
@@ -64,9 +54,9 @@ it('a stream that somebody waits for is asked sooner, once, and not when it was 
     probe.awaited();
   }
   for (let ms = 0; ms < 1_000; ms += 100) t.mock.timers.tick(100);
-  assert.equal(asked, 0);
+  assert.equal(stream.asked, 0);
   t.mock.timers.tick(100);
-  assert.equal(asked, 1);
+  assert.equal(stream.asked, 1);
   probe.stop();
 });
 
@@ -109,24 +99,31 @@ it('a stream that is never silent is asked until its round trip is known, and it
 
 it('the round trip of a stream that dials wait for again and again is asked for, too', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  let asked = 0;
-  const stream: ProbeTarget = {
-    heard: false,
-    onHeard: undefined,
-    ask: () => {
-      asked++;
-      return true;
-    },
-    isAnswer: () => false,
-  };
-  const events = { onSuspect: () => {}, onDead: () => {} };
-  const probe = new Probe(stream, { ...defaultProbeTimes, intervalMs: 1_000, awaitedMs: 100 }, events);
+  const stream = unanswering();
+  const probe = new Probe(stream, { ...defaultProbeTimes, intervalMs: 1_000, awaitedMs: 100 }, NO_EVENTS);
   for (let dials = 0; dials < 10; dials++) {
-    assert.equal(asked, 0);
+    assert.equal(stream.asked, 0);
     probe.awaited();
     stream.heard = true;
     t.mock.timers.tick(100);
   }
-  assert.equal(asked, 1);
+  assert.equal(stream.asked, 1);
   probe.stop();
 });
+
+const NO_EVENTS = { onSuspect: () => {}, onDead: () => {} };
+
+/** A stream that is asked, and never answers. */
+function unanswering(): ProbeTarget & { asked: number } {
+  const stream = {
+    asked: 0,
+    heard: false,
+    onHeard: undefined,
+    ask: () => {
+      stream.asked++;
+      return true;
+    },
+    isAnswer: () => false,
+  };
+  return stream;
+}
