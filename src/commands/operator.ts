@@ -8,6 +8,7 @@ import { adminAddresses, adminPlaces } from './admin-target.ts';
 import { ExitCode, exitOf } from './exit-code.ts';
 import type { TableFit } from './fit-table.ts';
 import type { CommandIo } from './io.ts';
+import { onReaderGone } from './pipe-reader.ts';
 import { shellWord } from './shell-word.ts';
 
 /** Longer lines are cut: they are made of what servers and agents said. */
@@ -110,6 +111,7 @@ export async function operate(
     readerGone.abort();
   });
   io.stderr.on('error', () => {});
+  const endReaderWatch = endsWithReader ? onReaderGone(io.stdout, () => readerGone.abort()) : () => {};
   const clients: AdminClient[] = [];
   const stopped = endsWithReader ? AbortSignal.any([io.interrupted, readerGone.signal]) : io.interrupted;
   const say = (text: string): void => {
@@ -141,6 +143,7 @@ export async function operate(
       return exitOf(error);
     } finally {
       for (const client of clients) client.close();
+      endReaderWatch();
     }
   };
   const code = await outcome();
