@@ -7,9 +7,6 @@ const AFTER_HELP = `
 Exit codes: 0 done; 2 usage; 3 there is no such tunnel, or no server; 5 a server cannot be
 reached, or does not allow it, nothing changed; 6 refused, nothing changed; 130 interrupted.
 
-Example:
-  konnectivity-ts close k3v9x2qa --reason 'reader hangs'
-
 Examples:
   konnectivity-ts tunnels --agent node-b
   konnectivity-ts close k7q2m4xa --reason 'left over from a test'

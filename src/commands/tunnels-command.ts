@@ -22,11 +22,10 @@ export function defineTunnels(command: Command): void {
     .option('--destination <host:port>', 'only those to this destination; a host alone is enough')
     .option('--paused', 'only those of which the client is not read, because the way to the node is full')
     .addOption(
-      new Option('--sort <order>', 'age: oldest first; the others: largest first (default age)').choices([
-        'age',
-        'buffered',
-        'rate',
-      ]),
+      new Option(
+        '--sort <order>',
+        'by age, oldest first, or by another, largest first (default age)',
+      ).choices(['age', 'buffered', 'rate']),
     )
     .option('--closed', 'those that ended and dials that failed instead, newest first, each with its reason')
     .option('--limit <number>', 'show at most so many (default 1000)')

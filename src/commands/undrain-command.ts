@@ -9,9 +9,6 @@ Agents are named as for drain. An agent that was told by a signal to stop cannot
 Exit codes: 0 done; 1 failed; 2 usage; 3 not found, or ambiguous; 5 a server cannot be reached, or
 does not allow it, nothing changed; 6 refused, nothing changed; 7 partial; 130 interrupted.
 
-Example:
-  konnectivity-ts undrain node-b
-
 Examples:
   konnectivity-ts undrain node-b
   konnectivity-ts undrain host=10.0.1.18

@@ -7,9 +7,6 @@ const AFTER_HELP = `
 Exit codes: 0 done; 2 usage; 3 no agent can carry it, or no server was found; 5 no server can be
 reached, or none allows it; 7 some servers did not answer; 130 interrupted.
 
-Example:
-  konnectivity-ts why 10.0.0.7:10250
-
 Examples:
   konnectivity-ts why 10.0.0.7:10250
 `;

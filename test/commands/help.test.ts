@@ -40,6 +40,8 @@ describe('help', async () => {
       );
       assert.match(stdout, /^Exit codes: 0 /m);
       assert.match(stdout, /^Examples:\n {2,}\S/m);
+      const headings = [...stdout.matchAll(/^[A-Z].*?:/gm)].map(([heading]) => heading.replace(/s?:$/, ''));
+      assert.deepEqual(headings, [...new Set(headings)]);
     });
   }
 
