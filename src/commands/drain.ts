@@ -9,7 +9,14 @@ import { confirm } from './confirm.ts';
 import { type DrainFlags, type DrainPlan, readPlan } from './drain/drain-flags.ts';
 import { changeText, leftOf } from './drain/drain-words.ts';
 import { showDryRun } from './drain/dry-run.ts';
-import { drainRequest, orderIds, type Place, type Placed, sendDrain } from './drain/place-orders.ts';
+import {
+  drainRequest,
+  orderIds,
+  type Place,
+  type Placed,
+  placeOrders,
+  sendDrain,
+} from './drain/place-orders.ts';
 import { waitDrained } from './drain/wait-drained.ts';
 import { ExitCode, exitOf, worstExit } from './exit-code.ts';
 import { findAgents } from './find-agents.ts';
@@ -51,12 +58,9 @@ async function drainThem(operator: Operator, names: readonly string[], flags: Dr
     operator.say('nothing was changed');
     return ExitCode.failed;
   }
-  const placed = await sendDrain(operator, places, request);
-  if (placed.results.length === 0) {
-    for (const { fault } of placed.failed) operator.say(`konnectivity-ts: ${fault.line}`);
-    operator.say('nothing was changed');
-    return worstExit(placed.failed.map(({ fault }) => exitOf(fault)));
-  }
+  const placed = await placeOrders(operator, places, request);
+  const lateRefusal = placed.results.length > 0 ? undefined : refusalOf(operator, placed, names, flags, plan);
+  if (lateRefusal !== undefined) return lateRefusal;
   tellPlaced(operator, plan, agents, placed);
   const failed = [...missing.map((fault) => ({ fault })), ...placed.failed];
   if (!plan.wait) return failed.length > 0 ? ExitCode.partial : ExitCode.done;
@@ -104,7 +108,7 @@ function placesOf(answers: readonly Answer<FleetAnswer>[], agents: readonly Agen
   });
 }
 
-/** Says why the first phase failed, if it did. @returns the exit code */
+/** Says why nothing was changed, if so. @returns the exit code */
 function refusalOf(
   operator: Operator,
   checked: Placed,

@@ -97,6 +97,17 @@ describe('drain against real servers and agents', () => {
     assert.equal((await world.run(['drain', 'node-a', '--force', '--no-wait']).ended).code, 0);
   });
 
+  it('of two that drain the last two agents at once, over both servers, one is refused with nothing changed', async () => {
+    const [one = '', two = ''] = world.sockets;
+    const runs = [
+      world.run(['drain', 'node-a', '--admin', `${one},${two}`]),
+      world.run(['drain', 'node-b', '--admin', `${two},${one}`]),
+    ];
+    const codes = await Promise.all(runs.map(async ({ ended }) => (await ended).code));
+    assert.deepEqual(codes.sort(), [0, 6]);
+    for (const { server } of world.servers) assert.equal(server.drain.orders().length, 1);
+  });
+
   it('--timeout ends with 4, Ctrl-C with 130, and the order stays', async () => {
     await dialThrough('node-b');
     assert.equal((await world.run(['drain', 'node-b', '--timeout', '1s']).ended).code, 4);

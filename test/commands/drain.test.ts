@@ -529,6 +529,20 @@ describe('drain at several servers', () => {
     assert.match(run.io.said, /cp-2 did not take it: somebody was faster/);
     assert.match(run.io.said, /undo it there: konnectivity-ts undrain node-b --allow-partial/);
   });
+
+  it('asks the server with the least ID first, in whatever order they are named, and stops at its refusal', async () => {
+    const fleet = fleetOf('cp-2', 'cp-1');
+    const [later, first] = fleet.servers;
+    assert.ok(later && first);
+    first.nextRefusal = new Fault('admin-refused', 'somebody was faster');
+    const run = new Case(fleet, ['node-b']);
+    assert.equal(await run.code, 6);
+    assert.match(
+      run.io.said,
+      /cp-1: somebody was faster\nnothing was changed\ndrain all the same: .* --force/,
+    );
+    assert.deepEqual(run.applied(later), []);
+  });
 });
 
 describe('drain and a server that restarts', () => {

@@ -42,7 +42,7 @@ export function drainRequest(plan: DrainPlan, ids: Record<string, string>): Omit
   };
 }
 
-/** One phase: sends the request to each server, with the agents that it knows. @throws the signal's reason */
+/** Sends the request to each server at once, with the agents that it knows. @throws the signal's reason */
 export async function sendDrain(
   operator: Operator,
   places: readonly Place[],
@@ -67,5 +67,25 @@ export async function sendDrain(
       answer.fault === undefined ? answer.value.map((result) => ({ place, result })) : [],
     ),
     failed: answers.flatMap(([place, { fault }]) => (fault === undefined ? [] : [{ place, fault }])),
+  };
+}
+
+/**
+ * The second phase. Everybody asks the server with the least ID first, and the others only when it did not refuse: of
+ * two operators who drain the last two ready agents over the same servers at once, one is refused there, with nothing
+ * changed. @throws the signal's reason
+ */
+export async function placeOrders(
+  operator: Operator,
+  places: readonly Place[],
+  request: Omit<DrainRequest, 'agentIds'>,
+): Promise<Placed> {
+  const ordered = [...places].sort((a, b) => (a.serverId < b.serverId ? -1 : 1));
+  const first = await sendDrain(operator, ordered.slice(0, 1), request);
+  if (first.failed.some(({ fault }) => fault.code !== 'admin-unreachable')) return first;
+  const others = await sendDrain(operator, ordered.slice(1), request);
+  return {
+    results: [...first.results, ...others.results],
+    failed: [...first.failed, ...others.failed],
   };
 }

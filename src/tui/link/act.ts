@@ -65,9 +65,16 @@ export async function applyDrain(
   await all(servers, ({ client }) => client.drain({ ...drain, validateOnly: true }, signal));
   // The same order for all of them.
   const orderIds = Object.fromEntries(drain.agentIds.map((id) => [id, newOrderId()]));
-  const { results, failures } = await each(servers, ({ client }) =>
-    client.drain({ ...drain, orderIds }, signal),
-  );
+  const place = ({ client }: Asked): Promise<readonly DrainResult[]> =>
+    client.drain({ ...drain, orderIds }, signal);
+  // Everybody asks the same server first: of two who drain the last two ready agents at once, one is refused there.
+  const ordered = [...servers].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const first = await tried(ordered.slice(0, 1), place);
+  const others = await tried(first.refused ? [] : ordered.slice(1), place);
+  const { results, failures } = atLeastOne({
+    results: [...first.results, ...others.results],
+    failures: [...first.failures, ...others.failures],
+  });
   return { results: byAgent(results.flat()), failures };
 }
 
@@ -88,8 +95,8 @@ export async function applyUndrain(
   signal: AbortSignal,
 ): Promise<Applied<UndrainResult>> {
   await all(servers, ({ client }) => client.undrain({ agentIds: ids, validateOnly: true }, signal));
-  const { results, failures } = await each(servers, ({ client }) =>
-    client.undrain({ agentIds: ids }, signal),
+  const { results, failures } = atLeastOne(
+    await tried(servers, ({ client }) => client.undrain({ agentIds: ids }, signal)),
   );
   return { results: ended(results.flat()), failures };
 }
@@ -118,15 +125,26 @@ async function all<T>(servers: readonly Asked[], ask: (server: Asked) => Promise
   });
 }
 
-async function each<T>(
+interface Tried<T> {
+  readonly results: readonly T[];
+  readonly failures: readonly { readonly server: string; readonly reason: string }[];
+}
+
+async function tried<T>(
   servers: readonly Asked[],
   ask: (server: Asked) => Promise<T>,
-): Promise<{ results: T[]; failures: { server: string; reason: string }[] }> {
+): Promise<Tried<T> & { readonly refused: boolean }> {
   const settled = await Promise.allSettled(servers.map(ask));
   const results = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const failures = settled.flatMap((one, i) =>
     one.status === 'rejected' ? [{ server: servers[i]?.id ?? '', reason: reasonText(one.reason) }] : [],
   );
+  const refused = settled.some((one) => one.status === 'rejected' && isRefusal(one.reason));
+  return { results, failures, refused };
+}
+
+/** @throws with the first reason when nobody did it */
+function atLeastOne<T>({ results, failures }: Tried<T>): Tried<T> {
   if (results.length === 0 && failures[0] !== undefined) throw new Error(failures[0].reason);
   return { results, failures };
 }
