@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { viewOfAgent } from '../../src/proxy/admin/service/agent-view.ts';
 import { encodeDataFrame } from '../../src/proxy/wire/encode.ts';
-import { PacketType } from '../../src/proxy/wire/packet.ts';
-import { dialRequest } from '../../src/proxy/wire/packets.ts';
+import { blankStatus, PacketType } from '../../src/proxy/wire/packet.ts';
+import { dialRequest, status } from '../../src/proxy/wire/packets.ts';
 import { AdminCase } from '../peers/admin-case.ts';
 import { answering } from '../peers/answering.ts';
 import { until } from '../peers/sockets-left.ts';
@@ -99,6 +99,44 @@ describe('an agent', () => {
     const [backend] = peers.server.backends.all();
     const sinceMs = (backend?.lastChosenMs ?? 0) - performance.now();
     assert.deepEqual([state(sinceMs + 900), state(sinceMs + 1_100)], ['draining', 'drained']);
+  });
+
+  it('is not drained before it says itself that it drains, and where it has other servers not within a second of that', async () => {
+    const { peers, client } = await start();
+    const a = await peers.agent('a', { features: 'ping,status,order', instance: 'one' });
+    await peers.agent('b');
+    await client.drain({ agentIds: ['a'] }, never);
+    const [backend] = peers.server.backends.registry.streamsOf('a');
+    assert.ok(backend);
+    const state = (laterMs: number): string | undefined => {
+      const at = { monoMs: performance.now() + laterMs, unixMs: Date.now() + laterMs };
+      return viewOfAgent(peers.server, 'a', at)?.agent.state;
+    };
+    assert.equal(state(60_000), 'draining');
+    const { order = null } = (await a.next(PacketType.ORDER)).order ?? {};
+    const says = async (serverIds: string[], orderNumber: number): Promise<void> => {
+      a.send(status({ ...blankStatus(), orderNumber, order, serverIds }));
+      await until(() => backend.status?.orderNumber === orderNumber, 'its word');
+    };
+    await says(['server-1'], 1);
+    assert.equal(state(0), 'drained');
+    await says(['server-1', 'server-2'], 2);
+    const sinceMs = (peers.server.backends.drainsSinceMs(backend) ?? 0) - performance.now();
+    assert.deepEqual([state(sinceMs + 900), state(sinceMs + 1_100)], ['draining', 'drained']);
+  });
+
+  it('has the tunnels of all its processes together, as each of them counts its own', async () => {
+    const { peers } = await start();
+    for (const [instance, tunnels] of [
+      ['one', 2],
+      ['two', 3],
+    ] as const) {
+      const stream = await peers.agent('a', { instance });
+      stream.send(status({ ...blankStatus(), tunnels, serverIds: ['server-1'] }));
+    }
+    const total = () =>
+      viewOfAgent(peers.server, 'a', { monoMs: performance.now(), unixMs: Date.now() })?.agent.tunnels;
+    await until(() => total() === 5, 'both words');
   });
 
   it('that is the last ready one stays so when two operators drain the last two at once', async () => {

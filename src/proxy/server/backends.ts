@@ -55,6 +55,8 @@ interface Watch {
   toldReplacements: number;
   /** Why its agent drains, by its own word: `leaving`, the ID of the order, or empty. */
   drainsFor: string;
+  /** Since when it says so, on performance.now()'s clock. */
+  drainsSinceMs: number;
   /** It was told as connected: not so a stream that its agent closes again at once. */
   joined: boolean;
 }
@@ -132,6 +134,15 @@ export class Backends {
     return this.#watches.get(backend)?.late ?? false;
   }
 
+  /**
+   * Since when its agent itself says that it drains, and so tells all its servers, on performance.now()'s clock;
+   * undefined while it does not.
+   */
+  drainsSinceMs(backend: Backend): number | undefined {
+    const watch = this.#watches.get(backend);
+    return watch === undefined || watch.drainsFor === '' ? undefined : watch.drainsSinceMs;
+  }
+
   /** It leaves dials unanswered. */
   isUnresponsive(backend: Backend): boolean {
     return (this.#watches.get(backend)?.unansweredDials ?? 0) >= UNANSWERED_DIALS;
@@ -163,6 +174,7 @@ export class Backends {
       unansweredDials: 0,
       toldReplacements: -1,
       drainsFor: '',
+      drainsSinceMs: 0,
       joined: false,
     });
     this.#siblings.add(backend.agentId, backend);
@@ -258,6 +270,7 @@ export class Backends {
     const watch = this.#watches.get(backend);
     if (watch === undefined || !backend.ours || watch.drainsFor === drainsFor) return;
     watch.drainsFor = drainsFor;
+    watch.drainsSinceMs = performance.now();
     watch.toldReplacements = -1;
     if (drainsFor === '') this.#draining.delete(backend);
     else this.#draining.add(backend);

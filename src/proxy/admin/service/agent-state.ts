@@ -22,25 +22,33 @@ export interface LeftOver {
 export function leftOver(streams: readonly Backend[]): LeftOver {
   let tunnelsHere = 0;
   let pendingDialsHere = 0;
-  let tunnels = 0;
-  let pendingDials = 0;
-  for (const backend of streams) {
-    tunnelsHere += backend.tunnels.size;
-    pendingDialsHere += backend.dials.size;
-    // Totals of one process, said on each of its streams.
-    tunnels = Math.max(tunnels, backend.status?.tunnels ?? 0);
-    pendingDials = Math.max(pendingDials, backend.status?.pendingDials ?? 0);
+  // Totals of one process, said on each of its streams: several processes of an ID add up.
+  const said = new Map<string | undefined, { tunnels: number; pendingDials: number }>();
+  for (const { instance, status, tunnels, dials } of streams) {
+    tunnelsHere += tunnels.size;
+    pendingDialsHere += dials.size;
+    if (status === undefined) continue;
+    const before = said.get(instance);
+    said.set(instance, {
+      tunnels: Math.max(before?.tunnels ?? 0, status.tunnels),
+      pendingDials: Math.max(before?.pendingDials ?? 0, status.pendingDials),
+    });
   }
+  const total = (key: 'tunnels' | 'pendingDials'): number =>
+    [...said.values()].reduce((sum, one) => sum + one[key], 0);
   return {
     tunnelsHere,
     pendingDialsHere,
     // What began here a moment ago is not in its word yet.
-    tunnels: Math.max(tunnels, tunnelsHere),
-    pendingDials: Math.max(pendingDials, pendingDialsHere),
+    tunnels: Math.max(total('tunnels'), tunnelsHere),
+    pendingDials: Math.max(total('pendingDials'), pendingDialsHere),
   };
 }
 
-/** The state word of an agent ID. Draining while every stream is; drained is a statement about now. */
+/**
+ * The state word of an agent ID. Draining while every stream is. Drained is a statement about now, of all servers of an
+ * agent of ours.
+ */
 export function stateOfAgent(
   server: ProxyServer,
   streams: readonly Backend[],
@@ -53,8 +61,26 @@ export function stateOfAgent(
     return { state: 'ready', changesAtMs: undefined };
   }
   if (left.tunnels + left.pendingDials > 0) return { state: 'draining', changesAtMs: undefined };
-  const lastChosenMs = Math.max(...streams.map((backend) => backend.lastChosenMs));
-  const quietAtMs = lastChosenMs + QUIET_MS;
+  const quietSinceMs = quietSince(server, streams);
+  if (quietSinceMs === undefined) return { state: 'draining', changesAtMs: undefined };
+  const quietAtMs = quietSinceMs + QUIET_MS;
   if (quietAtMs > monoMs) return { state: 'draining', changesAtMs: quietAtMs };
   return { state: 'drained', changesAtMs: undefined };
+}
+
+/**
+ * Since when no server can have chosen the agent, but for want of any other. An agent that takes orders tells all its
+ * servers when it begins to drain: before that others may still choose it, and then a dial may be on its way.
+ * @returns undefined while it has not said that it drains
+ */
+function quietSince({ backends }: ProxyServer, streams: readonly Backend[]): number | undefined {
+  let sinceMs = Math.max(...streams.map((backend) => backend.lastChosenMs));
+  for (const { instance, features, status } of streams) {
+    if (!features.has('order')) continue;
+    const ofProcess = streams.filter((other) => other.instance === instance);
+    const saidMs = Math.min(...ofProcess.map((other) => backends.drainsSinceMs(other) ?? Infinity));
+    if (saidMs === Infinity) return undefined;
+    if ((status?.serverIds.length ?? 0) > 1) sinceMs = Math.max(sinceMs, saidMs);
+  }
+  return sinceMs;
 }
