@@ -94,6 +94,45 @@ describe('the deadline of a drain order', () => {
     await until(() => closed() === 1, 'the end of the tunnel');
   });
 
+  for (const [where, placeHere] of [
+    ['another server', false],
+    ['this server', true],
+  ] as const) {
+    it(`that passed acts once, also when the order of ${where} is given another reason elsewhere`, async () => {
+      const far = { id: 'far', version: 1, actor: 'bob', actorClaimed: false, reason: '', sinceUnixMs: 1 };
+      const order = { ...far, deadlineInMs: HOUR_MS, close: true, untilRestart: false };
+      if (placeHere) {
+        const orderIds = new Map([['a', 'far']]);
+        const terms = { atDeadline: 'close', deadlineMs: HOUR_MS, force: true, orderIds } as const;
+        server.server.drain.drain({ agentIds: ['a'], ...terms, ...alice });
+      } else {
+        agent.send(status({ ...blankStatus(), orderNumber: 1, order }));
+        await until(() => server.server.drain.orderOf('a') !== undefined, 'the relayed order');
+      }
+      clock.advance(HOUR_MS);
+      await until(() => closed() === 1, 'the end of the tunnel');
+      const frontend = server.frontend();
+      frontend.send(dialRequest(2n, '10.0.0.1:80'));
+      agent.send(dialResponse((await agent.next(PacketType.DIAL_REQ)).dialId, 2));
+      await frontend.next(PacketType.DIAL_RSP);
+      const renamed = { ...order, version: 2, reason: 'kernel', deadlineInMs: 0 };
+      agent.send(status({ ...blankStatus(), orderNumber: 2, order: renamed }));
+      await until(() => server.server.drain.orderOf('a')?.reason === 'kernel', 'the new version');
+      assert.equal(server.server.drain.orderOf('a')?.overdue, true);
+      clock.advance(1);
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.deepEqual([closed(), server.server.counters.establishedTunnels], [1, 1]);
+      agent.send(
+        status({
+          ...blankStatus(),
+          orderNumber: 3,
+          order: { ...renamed, version: 3, deadlineInMs: HOUR_MS },
+        }),
+      );
+      await until(() => server.server.drain.orderOf('a')?.overdue === false, 'the moved deadline');
+    });
+  }
+
   it('that an agent says to be beyond any calendar harms nothing', async () => {
     const order = {
       id: 'far',

@@ -216,7 +216,8 @@ export class OrderLedger {
     }
     const ended = (id: string): boolean => said.has(id) || this.ended.endedForAll(agentId, id);
     const by = { instance, number: word.number };
-    this.#step(agentId, entry, { kind: 'announced', by, order: word.order, ended }, undefined);
+    const { monoMs: nowMonoMs } = this.#now();
+    this.#step(agentId, entry, { kind: 'announced', by, order: word.order, ended, nowMonoMs }, undefined);
   }
 
   #step(agentId: string, entry: Entry, input: OrderInput, by: Actor | undefined): void {

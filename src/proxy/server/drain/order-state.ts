@@ -37,6 +37,8 @@ export type OrderInput =
       readonly by: Word;
       readonly order: Order | undefined;
       readonly ended: (id: string) => boolean;
+      /** Now, on the clock of deadlines. */
+      readonly nowMonoMs: number;
     }
   /** An instance that is not the newest says that an order ended. */
   | { readonly kind: 'ended'; readonly id: string }
@@ -180,9 +182,9 @@ function announce(state: OrderState, word: Announced): OrderStep {
   const said = word.order === undefined || word.ended(word.order.id) ? undefined : word.order;
   switch (state.kind) {
     case 'none':
-      return same(follow(said, word.by, undefined));
+      return same(follow(said, word, undefined));
     case 'relayed': {
-      const next = follow(said, word.by, state.order);
+      const next = follow(said, word, state.order);
       const gone = said?.id !== state.order.id && endedBy(word, state.order, state.by);
       return { state: next, ended: gone ? [{ order: state.order, cause: 'elsewhere' }] : [] };
     }
@@ -200,10 +202,14 @@ function announceStored(
 ): OrderStep {
   const { order, taken } = state;
   if (said?.id === order.id) {
-    return same({ kind: 'stored', order: arbitrated(order, said, taken), taken: accepted(word.by, said) });
+    return same({
+      kind: 'stored',
+      order: arbitrated(order, said, taken, word.nowMonoMs),
+      taken: accepted(word.by, said),
+    });
   }
   if (endedBy(word, order, taken)) {
-    return { state: follow(said, word.by, undefined), ended: [{ order, cause: 'elsewhere' }] };
+    return { state: follow(said, word, undefined), ended: [{ order, cause: 'elsewhere' }] };
   }
   return same(said === undefined ? state : { kind: 'behind', order, inForce: said, by: word.by });
 }
@@ -217,17 +223,18 @@ function announceBehind(
   if (said?.id === order.id) {
     return same({
       kind: 'stored',
-      order: arbitrated(order, said, undefined),
+      order: arbitrated(order, said, undefined, word.nowMonoMs),
       taken: accepted(word.by, said),
     });
   }
   if (word.ended(order.id)) {
-    return { state: follow(said, word.by, inForce), ended: [{ order, cause: 'elsewhere' }] };
+    return { state: follow(said, word, inForce), ended: [{ order, cause: 'elsewhere' }] };
   }
-  if (said?.id === inForce.id) return same({ ...state, inForce: renewed(said, inForce), by: word.by });
+  if (said?.id === inForce.id)
+    return same({ ...state, inForce: renewed(said, inForce, word.nowMonoMs), by: word.by });
   if (endedBy(word, inForce, by)) {
     return {
-      state: follow(said, word.by, undefined),
+      state: follow(said, word, undefined),
       ended: [
         { order: inForce, cause: 'elsewhere' },
         { order, cause: 'superseded' },
@@ -246,25 +253,38 @@ function endedBy(word: Announced, order: Order, last: Word | undefined): boolean
   return word.ended(order.id) || (last?.instance === word.by.instance && last.number < word.by.number);
 }
 
-function follow(said: Order | undefined, by: Word, known: Order | undefined): OrderState {
+function follow(said: Order | undefined, { by, nowMonoMs }: Announced, known: Order | undefined): OrderState {
   if (said === undefined) return NO_ORDER;
-  return { kind: 'relayed', order: renewed(said, known), by: accepted(by, said) };
+  return { kind: 'relayed', order: renewed(said, known, nowMonoMs), by: accepted(by, said) };
 }
 
 /** The known object where the word is of the same version: the first is nearest to its deadline. */
-function renewed(said: Order, known: Order | undefined): Order {
-  return known?.id === said.id && known.version >= said.version ? known : said;
+function renewed(said: Order, known: Order | undefined, nowMonoMs: number): Order {
+  if (known?.id !== said.id) return said;
+  return known.version >= said.version ? known : updated(said, known, nowMonoMs);
+}
+
+/** A deadline that passed and was acted on does so once, whatever else of the order is changed elsewhere. */
+function updated(said: Order, known: Order, nowMonoMs: number): Order {
+  const { deadline, atDeadline } = said;
+  const passed = deadline !== undefined && deadline.monoMs <= nowMonoMs;
+  return known.overdue && passed && atDeadline === known.atDeadline
+    ? { ...said, deadline: known.deadline, overdue: true }
+    : said;
 }
 
 /**
  * Ours, or what the agent has where that is later. Two servers may have given the same version to two updates: then
  * the agent kept the one that came first, and that holds.
  */
-function arbitrated(ours: Order, said: Order, taken: Acceptance | undefined): Order {
+function arbitrated(ours: Order, said: Order, taken: Acceptance | undefined, nowMonoMs: number): Order {
   if (said.version < ours.version) return ours;
   if (said.version === ours.version && (taken?.version === said.version || sameTerms(ours, said)))
     return ours;
-  return { ...said, instance: ours.until === said.until ? ours.instance : said.instance };
+  return {
+    ...updated(said, ours, nowMonoMs),
+    instance: ours.until === said.until ? ours.instance : said.instance,
+  };
 }
 
 function accepted(by: Word, order: Order): Acceptance {
