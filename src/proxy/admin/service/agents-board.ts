@@ -123,9 +123,14 @@ export class AgentsBoard {
 
   /** Somebody's readiness concerns the others by who could take over alone. */
   #lookAtReplacements(at: Moment): void {
-    const { registry } = this.#server.backends;
+    const { drain, backends } = this.#server;
     for (const [agentId, { agent }] of this.#entries) {
-      if (replacementsOf(registry, agentId) !== agent.replacements) this.#look(agentId, at);
+      const replacements = replacementsOf(backends.registry, agentId);
+      // What it is the last for may change while it is the last for something.
+      const isSame =
+        replacements === agent.replacements &&
+        (replacements > 0 || agent.state === 'gone' || sameTexts(drain.lastFor(agentId), agent.lastFor));
+      if (!isSame) this.#look(agentId, at);
     }
   }
 
@@ -160,4 +165,8 @@ export class AgentsBoard {
     this.#revision++;
     for (const watcher of this.#watchers) watcher.changed(agentId);
   }
+}
+
+function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, i) => text === b[i]);
 }
