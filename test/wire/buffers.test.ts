@@ -5,17 +5,16 @@ import { INITIAL_WINDOW_BYTES, Inflow } from '../../src/proxy/wire/flow.ts';
 
 function tunnel(buffers: Buffers, flow = false) {
   const seen = { slow: 0, slowTails: 0, granted: 0 };
-  const inflow = new Inflow({
-    flow,
-    buffers,
-    grant: (bytes) => {
+  const owner = {
+    sendGrant: (bytes: number) => {
       seen.granted += bytes;
     },
     onSlowConsumer: () => seen.slow++,
-    bufferedBytes: () => 0,
+    bufferedBytes: 0,
     onSlowTail: () => seen.slowTails++,
     onOverrun: () => {},
-  });
+  };
+  const inflow = new Inflow(owner, buffers, flow);
   return { inflow, seen };
 }
 

@@ -1,29 +1,36 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type BufferBounds, Buffers, defaultBufferBounds } from '../../src/proxy/wire/buffers.ts';
-import { INITIAL_WINDOW_BYTES, Inflow, MAX_WINDOW_BYTES, Outflow } from '../../src/proxy/wire/flow.ts';
+import {
+  INITIAL_WINDOW_BYTES,
+  Inflow,
+  type InflowOwner,
+  MAX_WINDOW_BYTES,
+  Outflow,
+} from '../../src/proxy/wire/flow.ts';
 
 function inflow(flow = true, bounds: BufferBounds = defaultBufferBounds) {
   const waiting = { bytes: 0 };
   const grants: number[] = [];
   let slow = 0;
   let overruns = 0;
-  const receiver = new Inflow({
-    flow,
-    buffers: new Buffers(bounds),
-    grant: (bytes) => grants.push(bytes),
+  const owner: InflowOwner = {
+    sendGrant: (bytes) => grants.push(bytes),
     onSlowConsumer: () => slow++,
-    bufferedBytes: () => waiting.bytes,
+    get bufferedBytes() {
+      return waiting.bytes;
+    },
     onSlowTail: () => assert.fail('the tunnel has not ended'),
     onOverrun: () => overruns++,
-  });
+  };
+  const receiver = new Inflow(owner, new Buffers(bounds), flow);
   return { receiver, waiting, grants, slow: () => slow, overruns: () => overruns };
 }
 
 describe('the sender of a direction', () => {
   it('stops at zero credit, says so once, and goes on with a grant', () => {
     let blocked = 0;
-    const sender = new Outflow(true, () => blocked++);
+    const sender = new Outflow(true, { tellBlocked: () => blocked++ });
     assert.equal(sender.take(INITIAL_WINDOW_BYTES - 1), true);
     assert.equal(sender.take(100), false);
     assert.equal(sender.take(100), false);
@@ -35,12 +42,12 @@ describe('the sender of a direction', () => {
   });
 
   it('never stops towards a peer without flow control', () => {
-    const sender = new Outflow(false, () => assert.fail('nothing may be sent'));
+    const sender = new Outflow(false, { tellBlocked: () => assert.fail('nothing may be sent') });
     assert.equal(sender.take(Number.MAX_SAFE_INTEGER), true);
   });
 
   it('ignores negative grants', () => {
-    const sender = new Outflow(true, () => {});
+    const sender = new Outflow(true, { tellBlocked: () => {} });
     sender.take(INITIAL_WINDOW_BYTES);
     assert.equal(sender.grant(-5), false);
     assert.equal(sender.grant(5), true);
@@ -165,15 +172,15 @@ describe('the receiver of a direction', () => {
 
   it('gives a reader up that takes nothing for the stall time while more than the soft bound waits', async () => {
     await new Promise<void>((resolve) => {
-      const receiver = new Inflow({
-        flow: false,
-        buffers: new Buffers({ ...defaultBufferBounds, softBytes: 10, hardBytes: 100, stallMs: 20 }),
-        grant: () => {},
+      const owner: InflowOwner = {
+        sendGrant: () => {},
         onSlowConsumer: resolve,
-        bufferedBytes: () => 11,
+        bufferedBytes: 11,
         onSlowTail: () => {},
         onOverrun: () => {},
-      });
+      };
+      const bounds = { ...defaultBufferBounds, softBytes: 10, hardBytes: 100, stallMs: 20 };
+      const receiver = new Inflow(owner, new Buffers(bounds), false);
       receiver.received(11, 11);
     });
   });

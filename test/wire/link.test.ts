@@ -46,7 +46,7 @@ function busyLink() {
   let nowMs = 0;
   // Each look at the clock is a grant later: the link is so slow that its window stays the least.
   const link = new Link(below, 'agent', true, () => (nowMs += 20));
-  const bulk = [1, 2, 3].map((connectId) => link.queue(connectId, () => {}));
+  const bulk = [1, 2, 3].map((connectId) => link.queue(connectId, { onLinkFree: () => {} }));
   const wait = (): void => {
     while (link.sendData(bulk[0] as LinkQueue, CHUNK));
     link.sendData(bulk[0] as LinkQueue, CHUNK);
@@ -77,7 +77,7 @@ describe('a link that several tunnels share', () => {
 
   it('shares by bytes, not by packets', () => {
     const { below, link, bulk } = busyLink();
-    const small = link.queue(4, () => {});
+    const small = link.queue(4, { onLinkFree: () => {} });
     for (let i = 0; i < 40; i++) link.sendData(small, Buffer.alloc(4096));
     for (const queue of bulk) link.sendData(queue, CHUNK);
     for (let i = 0; i < 12; i++) link.granted(CHUNK.length);
@@ -89,12 +89,12 @@ describe('a link that several tunnels share', () => {
 
   it('takes a tunnel that begins to send before bulk, though the queues of bulk ran empty in between', () => {
     const { below, link } = busyLink();
-    const first = link.queue(9, () => {});
+    const first = link.queue(9, { onLinkFree: () => {} });
     while (link.sendData(first, Buffer.alloc(8 * 1024)));
     below.sent.length = 0;
     // More than goes beyond the window.
     for (let id = 10; id < 20; id++) {
-      const next = link.queue(id, () => {});
+      const next = link.queue(id, { onLinkFree: () => {} });
       if (link.sendData(next, Buffer.alloc(8 * 1024))) continue;
       below.sent.length = 0;
       while (below.sent.length === 0) link.granted(CHUNK.length);
@@ -106,7 +106,7 @@ describe('a link that several tunnels share', () => {
 
   it('lets a keystroke go at once though the window is full, and of what follows it only one packet a round', () => {
     const { below, link, bulk } = busyLink();
-    const keys = link.queue(9, () => {});
+    const keys = link.queue(9, { onLinkFree: () => {} });
     assert.equal(link.sendData(keys, Buffer.from('k')), true);
     assert.equal(link.sendData(keys, Buffer.from('e')), false);
     assert.deepEqual(order(below.sent), ['9']);
@@ -118,10 +118,7 @@ describe('a link that several tunnels share', () => {
   it('lets no more than 64 KiB of small packets go beyond the window, by however many tunnels', () => {
     const { below, link } = busyLink();
     for (let id = 10; id < 1000; id++) {
-      link.sendData(
-        link.queue(id, () => {}),
-        Buffer.alloc(1024),
-      );
+      link.sendData(link.queue(id, { onLinkFree: () => {} }), Buffer.alloc(1024));
     }
     const bytes = below.sent.reduce((sum, one) => sum + one.data.length, 0);
     assert.ok(bytes > 32 * 1024 && bytes <= 64 * 1024, `${bytes}`);
@@ -141,7 +138,7 @@ describe('a link that several tunnels share', () => {
     const below = stream();
     const link = new Link(below, 'agent', true);
     let told = 0;
-    const queue = link.queue(1, () => told++);
+    const queue = link.queue(1, { onLinkFree: () => told++ });
     while (link.sendData(queue, CHUNK));
     assert.equal(told, 0);
     link.granted(CHUNK.length);
@@ -151,7 +148,7 @@ describe('a link that several tunnels share', () => {
   it('towards a peer without grants is held by the stream alone', () => {
     const below = stream();
     const link = new Link(below, 'agent', false);
-    const queue = link.queue(1, () => {});
+    const queue = link.queue(1, { onLinkFree: () => {} });
     for (let sent = 0; sent < 100; sent++) assert.equal(link.sendData(queue, CHUNK), true);
     below.full = true;
     link.sendData(queue, CHUNK);

@@ -70,7 +70,8 @@ export function raceAddresses(addresses: readonly ResolvedAddress[], options: Ra
           return;
         }
         pending.delete(socket);
-        guardErrors(socket);
+        // An error that comes before the new owner listens must not end the process.
+        socket.on('error', ignore);
         socket.off('error', onError);
         end(() => resolve(socket));
       });
@@ -102,14 +103,4 @@ export function endpointText(address: string, port: number): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** Keeps an error that comes before the new owner listens from ending the process; gone once the owner does. */
-function guardErrors(socket: Socket): void {
-  const guard = (): void => {};
-  const handOver = (event: string | symbol): void => {
-    if (event !== 'error') return;
-    socket.off('newListener', handOver);
-    socket.off('error', guard);
-  };
-  socket.on('error', guard);
-  socket.on('newListener', handOver);
-}
+function ignore(): void {}

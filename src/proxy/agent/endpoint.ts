@@ -3,10 +3,10 @@ import { resetSocket } from '../ops/reset-socket.ts';
 import type { Buffers } from '../wire/buffers.ts';
 import type { CloseReason } from '../wire/close-reason.ts';
 import type { Feature } from '../wire/extension.ts';
-import { Inflow } from '../wire/flow.ts';
+import { Inflow, type InflowOwner } from '../wire/flow.ts';
 import type { Link } from '../wire/link.ts';
 import { closeResponse, window } from '../wire/packets.ts';
-import { TunnelSender } from '../wire/tunnel-sender.ts';
+import { TunnelSender, type TunnelSource } from '../wire/tunnel-sender.ts';
 import { WriteQueue } from '../wire/write-queue.ts';
 import type { AgentTimes } from './agent-options.ts';
 
@@ -22,14 +22,18 @@ export type EndpointTimes = Pick<AgentTimes, 'tailMs' | 'lingerMs'>;
 /** Why the rest was dropped: it took nothing for long, others needed the room, or the agent ended. */
 export type TailDrop = 'taken-nothing' | 'budget' | 'agent-ended';
 
-/** What an endpoint is made of. */
+/** One tunnel's own share of what an endpoint is made of. */
 export interface EndpointParts {
-  readonly carrier: EndpointCarrier;
   readonly connectId: number;
   readonly dialId: bigint;
   readonly address: string;
   /** Connected, allowHalfOpen, nothing read yet. */
   readonly socket: Socket;
+}
+
+/** What all endpoints of a stream share. */
+export interface EndpointHost {
+  readonly carrier: EndpointCarrier;
   readonly buffers: Buffers;
   readonly times: EndpointTimes;
   /** The tunnel is over: told once, before the server is. */
@@ -41,12 +45,12 @@ export interface EndpointParts {
 }
 
 /** The agent's TCP connection of one tunnel. */
-export class Endpoint {
+export class Endpoint implements InflowOwner, TunnelSource {
   readonly connectId: number;
   readonly dialId: bigint;
   readonly address: string;
   bytesFromServer = 0;
-  readonly #parts: EndpointParts;
+  readonly #host: EndpointHost;
   readonly #socket: Socket;
   readonly #queue: WriteQueue;
   readonly #inflow: Inflow;
@@ -55,32 +59,22 @@ export class Endpoint {
   #closed = false;
   #resetAtEnd = false;
   #halfClosed = false;
+  /** Behind the end: of what waits for the destination, then of its own end. */
+  #limit: NodeJS.Timeout | undefined;
+  #awaitsEnd = false;
 
-  constructor(parts: EndpointParts) {
+  constructor(host: EndpointHost, parts: EndpointParts) {
     const { connectId, socket } = parts;
-    const { link, features } = parts.carrier;
+    const { link, features } = host.carrier;
     this.connectId = connectId;
     this.dialId = parts.dialId;
     this.address = parts.address;
-    this.#parts = parts;
+    this.#host = host;
     this.#socket = socket;
     this.#queue = new WriteQueue(socket);
     const flow = features.has('flow');
-    this.#toServer = new TunnelSender(link, connectId, flow, {
-      pause: () => socket.pause(),
-      resume: () => {
-        if (this.#closeReason === undefined) socket.resume();
-      },
-    });
-    this.#inflow = new Inflow({
-      flow,
-      buffers: parts.buffers,
-      grant: (bytes) => link.send(window(connectId, bytes)),
-      onSlowConsumer: () => this.cut('slow-consumer'),
-      bufferedBytes: () => this.#queue.bufferedBytes,
-      onSlowTail: () => this.#dropTail('budget'),
-      onOverrun: () => this.cut('protocol-error'),
-    });
+    this.#toServer = new TunnelSender(link, connectId, flow, this);
+    this.#inflow = new Inflow(this, host.buffers, flow);
   }
 
   /** Starts the flow of bytes; call behind the DIAL_RSP, so that nothing overtakes it. */
@@ -101,6 +95,34 @@ export class Endpoint {
 
   get bytesToServer(): number {
     return this.#toServer.bytes;
+  }
+
+  get bufferedBytes(): number {
+    return this.#queue.bufferedBytes;
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (this.#closeReason === undefined) this.#socket.resume();
+  }
+
+  sendGrant(bytes: number): void {
+    this.#host.carrier.link.send(window(this.connectId, bytes));
+  }
+
+  onSlowConsumer(): void {
+    this.cut('slow-consumer');
+  }
+
+  onSlowTail(): void {
+    this.#dropTail('budget');
+  }
+
+  onOverrun(): void {
+    this.cut('protocol-error');
   }
 
   get closeReason(): CloseReason | undefined {
@@ -133,7 +155,7 @@ export class Endpoint {
     // a half-close it is all, and a reset would throw away what the kernel still holds of it for a slow reader.
     this.#resetAtEnd = abnormal && !this.#halfClosed;
     if (this.#resetAtEnd && this.#queue.bufferedBytes === 0) this.#reset();
-    else this.#finish(abnormal ? 0 : this.#parts.times.lingerMs);
+    else this.#finish(abnormal ? 0 : this.#host.times.lingerMs);
   }
 
   /** HALF_CLOSE: the client sent all it had, and waits for what the destination still says. */
@@ -191,9 +213,12 @@ export class Endpoint {
 
   /** The destination sent everything it had: all of that went before, so now the end. */
   #onEof(): void {
-    if (!this.#end('endpoint-closed')) return;
+    if (!this.#end('endpoint-closed')) {
+      if (this.#awaitsEnd) this.#socket.destroy();
+      return;
+    }
     this.#toServer.finish(closeResponse(this.connectId));
-    this.#finish(this.#parts.times.lingerMs);
+    this.#finish(this.#host.times.lingerMs);
   }
 
   #lost(why: string): void {
@@ -204,10 +229,11 @@ export class Endpoint {
   #onClose(): void {
     if (this.#closed) return;
     this.#closed = true;
+    clearInterval(this.#limit);
     this.#lost(codeOf(this.#socket.errored));
     this.#queue.clear();
     this.#inflow.dropped();
-    this.#parts.onClosed(this);
+    this.#host.onClosed(this);
   }
 
   #reset(): void {
@@ -220,37 +246,34 @@ export class Endpoint {
   #dropTail(why: TailDrop): void {
     const bytes = this.#queue.bufferedBytes;
     this.#reset();
-    if (bytes > 0) this.#parts.onTailDropped(this, bytes, why);
+    if (bytes > 0) this.#host.onTailDropped(this, bytes, why);
   }
 
   /** @param ownEndMs how long the destination may leave its own side open after the end */
   #finish(ownEndMs: number): void {
     const socket = this.#socket;
-    const { tailMs, lingerMs } = this.#parts.times;
+    const { tailMs, lingerMs } = this.#host.times;
     socket.resume();
     if (socket.destroyed) return;
-    const ended = (): void => {
-      this.#inflow.progressed(0);
-      if (socket.readableEnded || ownEndMs === 0) {
-        socket.destroy();
-        return;
-      }
-      // What the destination still says has nowhere to go.
-      const linger = setTimeout(() => socket.destroy(), ownEndMs);
-      socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(linger));
-    };
     // The client half-closed, and all of that is through: another end would be an error.
     if (socket.writableFinished) {
-      ended();
+      this.#written(ownEndMs);
       return;
     }
-    const tail = this.#watch(this.#resetAtEnd ? lingerMs : tailMs, () => this.#dropTail('taken-nothing'));
-    socket.once('close', () => clearInterval(tail));
-    if (this.#resetAtEnd) return;
-    this.#queue.end(() => {
-      clearInterval(tail);
-      ended();
-    });
+    this.#limit = this.#watch(this.#resetAtEnd ? lingerMs : tailMs, () => this.#dropTail('taken-nothing'));
+    if (!this.#resetAtEnd) this.#queue.end(() => this.#written(ownEndMs));
+  }
+
+  /** The kernel has everything, or the socket broke. */
+  #written(ownEndMs: number): void {
+    const socket = this.#socket;
+    clearInterval(this.#limit);
+    this.#inflow.progressed(0);
+    if (socket.readableEnded || ownEndMs === 0) socket.destroy();
+    if (socket.destroyed) return;
+    // What the destination still says has nowhere to go.
+    this.#awaitsEnd = true;
+    this.#limit = setTimeout(() => socket.destroy(), ownEndMs);
   }
 
   /** Calls back when the destination took nothing of what waits for `stallMs`. */
@@ -267,7 +290,7 @@ export class Endpoint {
     if (this.#closeReason !== undefined) return false;
     this.#closeReason = reason;
     this.#inflow.end(this.#queue.bufferedBytes);
-    this.#parts.onEnd(this, reason);
+    this.#host.onEnd(this, reason);
     return true;
   }
 }

@@ -13,7 +13,13 @@ import { closeDial, closeResponse, dialFailure, dialResponse, ping, pong } from 
 import type { ProbeTarget } from '../wire/probe.ts';
 import { RecentIds } from '../wire/recent-ids.ts';
 import { Announcement } from './announcement.ts';
-import { Endpoint, type EndpointCarrier, type EndpointTimes, type TailDrop } from './endpoint.ts';
+import {
+  Endpoint,
+  type EndpointCarrier,
+  type EndpointHost,
+  type EndpointTimes,
+  type TailDrop,
+} from './endpoint.ts';
 import type { ServerIdentity } from './server-identity.ts';
 import { MOST_PENDING_DIALS, StreamDials } from './stream-dials.ts';
 
@@ -61,6 +67,7 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
   readonly #options: ServerLinkOptions;
   readonly #release: () => void;
   readonly #dials: StreamDials;
+  readonly #host: EndpointHost;
   readonly #endpoints = new Map<number, Endpoint>();
   readonly #closed = new RecentIds<number>();
   /** Towards Go servers: tunnels that no DATA came for yet, by dial ID. */
@@ -87,6 +94,19 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
     );
     this.#announcement = new Announcement(server.features, (frame) => this.sendFrame(frame));
     this.#dials = this.#makeDials();
+    this.#host = {
+      carrier: this,
+      buffers: options.buffers,
+      times: options.times,
+      onEnd: (endpoint, reason) => {
+        this.#endpoints.delete(endpoint.connectId);
+        this.#unused.delete(endpoint.dialId);
+        this.#closed.add(endpoint.connectId);
+        options.onTunnelEnd(this, endpoint, reason);
+      },
+      onTailDropped: (endpoint, bytes, why) => options.onTailDropped(this, endpoint, bytes, why),
+      onClosed: (endpoint) => options.onEndpointClosed(this, endpoint),
+    };
     stream.attach({
       onPacket: (packet) => this.#onPacket(packet),
       onDrain: () => {
@@ -252,23 +272,7 @@ export class ServerLink implements EndpointCarrier, ProbeTarget {
 
   #establish(dialId: bigint, address: string, socket: Socket): void {
     const connectId = ++this.#lastConnectId;
-    const endpoint = new Endpoint({
-      carrier: this,
-      connectId,
-      dialId,
-      address,
-      socket,
-      buffers: this.#options.buffers,
-      times: this.#options.times,
-      onEnd: (ended, reason) => {
-        this.#endpoints.delete(connectId);
-        this.#unused.delete(dialId);
-        this.#closed.add(connectId);
-        this.#options.onTunnelEnd(this, ended, reason);
-      },
-      onTailDropped: (ended, bytes, why) => this.#options.onTailDropped(this, ended, bytes, why),
-      onClosed: (ended) => this.#options.onEndpointClosed(this, ended),
-    });
+    const endpoint = new Endpoint(this.#host, { connectId, dialId, address, socket });
     this.#endpoints.set(connectId, endpoint);
     // A Go server passes a DIAL_CLS on that crossed the answer, and closes nothing. Ours takes care of it itself.
     if (!this.ours) this.#unused.set(dialId, endpoint);

@@ -33,7 +33,7 @@ export async function listenUnix(options: UnixListenerOptions): Promise<Listener
   const { path, label } = options;
   checkUnixPath(path, label);
   const server = createServer(acceptOptions, (socket) => {
-    socket.on('error', () => {});
+    socket.on('error', ignore);
     options.newcomers?.accepted(socket);
     options.onConnection(socket);
   });
@@ -110,3 +110,5 @@ function removeOwn(path: string, own: BigIntStats): void {
     // Gone already, or the directory is no longer ours to change: nothing that stopping should fail for.
   }
 }
+
+function ignore(): void {}

@@ -38,7 +38,7 @@ export class Newcomers {
 
   /** Counts an accepted connection in, until it asks for something or is closed. Call before it is used. */
   accepted(socket: Socket): void {
-    socket.once('close', () => {
+    socket.on('close', () => {
       this.#descriptors.closed();
       this.busy(socket);
     });
@@ -89,7 +89,7 @@ export class Newcomers {
     if (!this.#hostOf.has(before)) return;
     this.busy(before);
     this.idle(after);
-    after.once('close', () => this.busy(after));
+    after.on('close', () => this.busy(after));
   }
 
   /** Taken out, so that each is given once. */

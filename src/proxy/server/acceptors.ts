@@ -20,13 +20,12 @@ import { MOST_WAITING } from './admission.ts';
 import { agentService } from './agent-service.ts';
 import { acceptHttp2Preface } from './authority/accept-http2-preface.ts';
 import type { Backends } from './backends.ts';
-import { ConnectFrontend } from './connect-frontend.ts';
+import { ConnectFrontend, type ConnectFrontendOptions } from './connect-frontend.ts';
 import { type DialDesk, newDialId } from './dial-desk.ts';
 import { proxyService } from './proxy-service.ts';
 import type { ServerCounters } from './server-counters.ts';
 import type { FrontendListener, ProxyServerOptions, TlsFiles } from './server-options.ts';
 import type { Tails } from './tails.ts';
-import { WriteClock } from './write-clock.ts';
 
 /** Small, so that a frontend tells early and often what its client took: grants to the agent follow from that. */
 const FRONTEND_HIGH_WATER_BYTES = 64 * 1024;
@@ -115,10 +114,7 @@ export class Acceptors {
     const { options, log } = this.#parts;
     const unix = address.kind === 'unix';
     const newcomers = this.#parts.newcomers('frontend');
-    const accept =
-      mode === 'grpc'
-        ? this.#grpcAcceptor(unix, newcomers)
-        : (socket: Socket) => this.#acceptConnect(socket, newcomers);
+    const accept = mode === 'grpc' ? this.#grpcAcceptor(unix, newcomers) : this.#connectAcceptor(newcomers);
     if (unix) {
       return listenUnix({
         path: address.path,
@@ -209,33 +205,32 @@ export class Acceptors {
     };
   }
 
-  #acceptConnect(socket: Socket, newcomers: Newcomers): void {
-    const { options, desk, counters, tails } = this.#parts;
-    const client = socket.remoteAddress === undefined ? 'unix' : peerOf(socket);
-    counters.connectFrontends++;
-    this.#connectSockets.add(socket);
-    new ConnectFrontend(socket, {
-      client,
-      dial: (frontend, id, address, request) => {
-        newcomers.busy(socket);
-        return desk.dial(frontend, id, address, request);
-      },
-      newDialId,
-      writes: new WriteClock(counters.frontendWriteSeconds),
+  #connectAcceptor(newcomers: Newcomers): (socket: Socket) => void {
+    const { options, desk, counters, tails, buffers } = this.#parts;
+    const { times } = options;
+    const shared: ConnectFrontendOptions = {
       tails,
-      holdMs: options.times.holdMs,
-      headTimeoutMs: options.times.headTimeoutMs,
-      times: options.times,
-      buffers: this.#parts.buffers,
-      onTailDropped: (tunnel, bytes, why) => tails.dropped(client, tunnel, bytes, why),
-      onRefused: (status, reason) =>
+      dial: (frontend, id, address, request) => desk.dial(frontend, id, address, request),
+      onBusy: (socket) => newcomers.busy(socket),
+      newDialId,
+      writeSeconds: counters.frontendWriteSeconds,
+      holdMs: times.holdMs,
+      headTimeoutMs: times.headTimeoutMs,
+      times,
+      buffers,
+      onRefused: (client, status, reason) =>
         this.#repeated.info(`CONNECT ${status}`, 2, 'Refused a CONNECT request', { client, status, reason }),
-      onIdle: () => newcomers.idle(socket),
-      onEnd: () => {
+      onIdle: (socket) => newcomers.idle(socket),
+      onEnd: (socket) => {
         counters.connectFrontends--;
         this.#connectSockets.delete(socket);
       },
-    });
+    };
+    return (socket) => {
+      counters.connectFrontends++;
+      this.#connectSockets.add(socket);
+      new ConnectFrontend(socket, socket.remoteAddress === undefined ? 'unix' : peerOf(socket), shared);
+    };
   }
 
   #openStream(call: ServerDuplexStream<Buffer, Buffer>, options: ServerStreamOptions): PacketStream {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { resetBelowTls } from '../ops/listen-tls.ts';
+import type { PlainHistogram } from '../ops/plain-histogram.ts';
 import { resetSocket } from '../ops/reset-socket.ts';
 import type { Buffers } from '../wire/buffers.ts';
 import { type CloseReason, isAbnormal } from '../wire/close-reason.ts';
@@ -16,15 +17,15 @@ import { Hold } from './hold.ts';
 import type { ServerTimes } from './server-options.ts';
 import { type IntakeTimes, SocketIntake } from './socket-intake.ts';
 import type { TailDrop, Tails } from './tails.ts';
-import type { WriteClock } from './write-clock.ts';
+import { WriteClock } from './write-clock.ts';
 
-/** What a CONNECT socket needs from the server. */
+/** What the CONNECT sockets of a listener need from the server. */
 export interface ConnectFrontendOptions {
-  /** The client's address, for people. */
-  readonly client: string;
   readonly tails: Tails;
   /** Makes and starts a dial. */
   dial(frontend: Frontend, id: bigint, address: string, request: Buffer): FrontendDial;
+  /** A socket asks for something. */
+  onBusy(socket: Socket): void;
   /** A dial ID: positive int64, random. */
   newDialId(): bigint;
   /** How long everything is held after the 200. */
@@ -33,16 +34,16 @@ export interface ConnectFrontendOptions {
   /** lingerMs is also how long a socket may take to accept a refusal, or to end its own side after the end. */
   readonly times: IntakeTimes & Pick<ServerTimes, 'tailMs' | 'lingerMs'>;
   readonly buffers: Buffers;
-  /** So many bytes of the node, left behind the end of the tunnel, never reached the client. */
-  onTailDropped(tunnel: FrontendTunnel, bytes: number, why: TailDrop): void;
   /** A request was refused before its dial: status and reason. */
-  onRefused(status: number, reason: string): void;
+  onRefused(client: string, status: number, reason: string): void;
   /** All is delivered; only the client's own end is waited for. */
-  onIdle(): void;
+  onIdle(socket: Socket): void;
   /** The socket is closed. */
-  onEnd(): void;
-  readonly writes: WriteClock;
+  onEnd(socket: Socket): void;
+  readonly writeSeconds: PlainHistogram;
 }
+
+const NOTHING = Buffer.alloc(0);
 
 type State =
   | { readonly name: 'head'; readonly timer: NodeJS.Timeout; readonly bytes: Buffer }
@@ -58,34 +59,44 @@ export class ConnectFrontend implements Frontend {
   readonly #queue: WriteQueue;
   readonly #options: ConnectFrontendOptions;
   readonly #intake: SocketIntake;
+  readonly #writes: WriteClock;
   #state: State;
   /** Also when it has ended: what waits for the client still counts as its own. */
   #tunnel: FrontendTunnel | undefined;
+  /** Behind the end: of what waits for the client, then of the client's own end. */
+  #limit: NodeJS.Timeout | undefined;
+  #awaitsEnd = false;
+  /** Counts the tail out, once one is being delivered. */
+  #delivered: (() => void) | undefined;
 
-  constructor(socket: Socket, options: ConnectFrontendOptions) {
+  /** @param client its address, for people */
+  constructor(socket: Socket, client: string, options: ConnectFrontendOptions) {
     this.#socket = socket;
     this.#queue = new WriteQueue(socket);
     this.#options = options;
-    this.client = options.client;
+    this.client = client;
+    this.#writes = new WriteClock(options.writeSeconds);
     this.#intake = new SocketIntake(socket, options.times, options.buffers);
     const timer = setTimeout(
       () => this.#refuse(408, `the request head was not complete within ${options.headTimeoutMs / 1000} s`),
       options.headTimeoutMs,
     );
-    this.#state = { name: 'head', timer, bytes: Buffer.alloc(0) };
+    this.#state = { name: 'head', timer, bytes: NOTHING };
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
     socket.on('drain', () => {
       this.#queue.drained();
-      if (!socket.writableNeedDrain) options.writes.drained();
+      if (!socket.writableNeedDrain) this.#writes.drained();
       this.#tunnel?.frontendDrained();
     });
     socket.on('end', () => this.#onEof());
-    socket.on('error', () => socket.destroy());
+    socket.on('error', destroy);
     socket.on('close', () => {
+      clearInterval(this.#limit);
+      this.#delivered?.();
       this.#leave('frontend-lost');
       this.#queue.clear();
       this.#tunnel?.frontendClosed();
-      options.onEnd();
+      options.onEnd(socket);
     });
   }
 
@@ -103,7 +114,7 @@ export class ConnectFrontend implements Frontend {
     if (state.name !== 'dialling') return;
     this.#queue.write(established);
     this.#tunnel = tunnel;
-    const hold = new Hold(this.#options.holdMs, () => tunnel.frontendDrained());
+    const hold = new Hold(this.#options.holdMs, tunnel);
     this.#state = { name: 'established', tunnel, hold };
     this.#intake.open((chunk) => tunnel.fromFrontend(chunk));
   }
@@ -123,7 +134,7 @@ export class ConnectFrontend implements Frontend {
   }
 
   #write(data: Buffer): void {
-    this.#options.writes.wrote(this.#queue.write(data));
+    this.#writes.wrote(this.#queue.write(data));
   }
 
   closed(reason: CloseReason, _error: string): void {
@@ -190,6 +201,7 @@ export class ConnectFrontend implements Frontend {
     const state: State = { name: 'dialling', dial: undefined };
     if (head.rest.length > 0) this.#intake.take(head.rest);
     this.#state = state;
+    this.#options.onBusy(this.#socket);
     const dial = this.#options.dial(this, id, head.target, encodeFrame(dialRequest(id, head.target)));
     state.dial = dial;
   }
@@ -210,18 +222,17 @@ export class ConnectFrontend implements Frontend {
     } else if (state.name !== 'ended') {
       this.#leave('frontend-lost');
       this.#socket.destroy();
-    }
+    } else if (this.#awaitsEnd) this.#socket.destroy();
   }
 
   /** A server that stops waits until the kernel has the rest. */
   #owe(): void {
-    const delivered = this.#options.tails.begin();
-    this.#socket.once('finish', delivered).once('close', delivered);
+    this.#delivered = this.#options.tails.begin();
   }
 
   #refuse(status: number, reason: string): void {
     this.#leave('frontend-lost');
-    this.#options.onRefused(status, reason);
+    this.#options.onRefused(this.client, status, reason);
     this.#finish(refusal(status, reason));
   }
 
@@ -231,7 +242,7 @@ export class ConnectFrontend implements Frontend {
     const { lingerMs, tailMs } = this.#options.times;
     socket.resume();
     let left = this.#queue.bufferedBytes;
-    const tail = setInterval(
+    this.#limit = setInterval(
       () => {
         const now = this.#queue.bufferedBytes;
         if (now > 0 && now < left) left = now;
@@ -239,27 +250,32 @@ export class ConnectFrontend implements Frontend {
       },
       left > 0 ? tailMs : lingerMs,
     );
-    socket.once('close', () => clearInterval(tail));
-    socket.once('finish', () => {
-      clearInterval(tail);
-      this.#tunnel?.frontendDrained();
-      this.#options.onIdle();
-      // What the client still sends has nowhere to go; its own end, or the linger, closes the socket.
-      if (socket.readableEnded) {
-        socket.destroy();
-        return;
-      }
-      const linger = setTimeout(() => socket.destroy(), lingerMs);
-      socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(linger));
-    });
     if (last !== undefined) this.#queue.write(last);
-    this.#queue.end(() => {});
+    this.#queue.end(() => this.#finished());
+  }
+
+  /** The kernel has everything, or the socket broke. */
+  #finished(): void {
+    const socket = this.#socket;
+    clearInterval(this.#limit);
+    if (socket.destroyed) return;
+    this.#delivered?.();
+    this.#tunnel?.frontendDrained();
+    this.#options.onIdle(socket);
+    // What the client still sends has nowhere to go; its own end, or the linger, closes the socket.
+    if (socket.readableEnded) {
+      socket.destroy();
+      return;
+    }
+    this.#awaitsEnd = true;
+    this.#limit = setTimeout(() => socket.destroy(), this.#options.times.lingerMs);
   }
 
   #cutTail(why: TailDrop): void {
     const bytes = this.#queue.bufferedBytes;
     this.#cut();
-    if (bytes > 0 && this.#tunnel !== undefined) this.#options.onTailDropped(this.#tunnel, bytes, why);
+    if (bytes > 0 && this.#tunnel !== undefined)
+      this.#options.tails.dropped(this.client, this.#tunnel, bytes, why);
   }
 
   /**
@@ -295,4 +311,8 @@ export class ConnectFrontend implements Frontend {
         state satisfies never;
     }
   }
+}
+
+function destroy(this: Socket): void {
+  this.destroy();
 }

@@ -47,7 +47,7 @@ export interface DialContext {
   onEstablished(dial: Dial, tunnel: Tunnel): void;
   onFailed(dial: Dial, failure: DialFailure): void;
   onCancelled(dial: Dial): void;
-  onTunnelEnd(backend: Backend, tunnel: Tunnel, reason: CloseReason): void;
+  readonly onTunnelEnd: (backend: Backend, tunnel: Tunnel, reason: CloseReason) => void;
 }
 
 /**
@@ -178,6 +178,8 @@ export class Dial implements BackendDial, FrontendDial {
   #establish(choice: Chosen<Backend>, packet: Packet): void {
     const backend = choice.stream;
     this.#finish();
+    // Out here, so that a tunnel does not keep its dial.
+    const { onTunnelEnd } = this.#context;
     const tunnel = new Tunnel({
       carrier: backend,
       number: this.number,
@@ -191,7 +193,7 @@ export class Dial implements BackendDial, FrontendDial {
       halfCloseTimeoutMs: this.#context.halfCloseTimeoutMs,
       onEnd: (ended, reason) => {
         backend.remove(ended);
-        this.#context.onTunnelEnd(backend, ended, reason);
+        onTunnelEnd(backend, ended, reason);
       },
     });
     backend.add(tunnel);

@@ -82,7 +82,7 @@ export class GrpcFrontend implements Frontend {
     this.#state = {
       name: 'established',
       tunnel,
-      hold: new Hold(this.#options.holdMs, () => tunnel.frontendDrained()),
+      hold: new Hold(this.#options.holdMs, tunnel),
     };
   }
 

@@ -1,23 +1,28 @@
+import type { FrontendTunnel } from './frontend.ts';
+
+/** The tunnel behind a hold. */
+export type HoldWaiter = Pick<FrontendTunnel, 'frontendDrained'>;
+
 /**
  * kube-apiserver loses tunnel bytes and ends that reach it in the same read as the answer to its dial (gRPC: 735 of
  * 1,000 when the destination speaks first; CONNECT: it kills the tunnel). So after that answer everything is held
  * back for a moment, in order, or until the client itself sends something, which proves that it is listening.
  */
 export class Hold {
-  readonly #held: (() => void)[] = [];
+  #held: (() => void)[] | undefined;
   #timer: NodeJS.Timeout | undefined;
   #bytes = 0;
 
-  readonly #onReleased: () => void;
+  readonly #waiting: HoldWaiter;
 
   /**
    * Starts to hold for `holdMs`.
-   * @param onReleased told behind a release: writes that complete at once cause no `drain`, and without one the agent
+   * @param waiting told behind a release: writes that complete at once cause no `drain`, and without one the agent
    *   would never be granted what it sent into the hold
    */
-  constructor(holdMs: number, onReleased: () => void) {
-    this.#onReleased = onReleased;
-    this.#timer = setTimeout(() => this.release(), holdMs);
+  constructor(holdMs: number, waiting: HoldWaiter) {
+    this.#waiting = waiting;
+    this.#timer = setTimeout(release, holdMs, this);
   }
 
   get holding(): boolean {
@@ -32,6 +37,7 @@ export class Hold {
   /** Keeps an action for later. Call only while holding. Bounded by the tunnel's window or buffer bounds. */
   add(bytes: number, action: () => void): void {
     this.#bytes += bytes;
+    this.#held ??= [];
     this.#held.push(action);
   }
 
@@ -41,8 +47,10 @@ export class Hold {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#bytes = 0;
-    for (const action of this.#held.splice(0)) action();
-    this.#onReleased();
+    const held = this.#held;
+    this.#held = undefined;
+    if (held !== undefined) for (const action of held) action();
+    this.#waiting.frontendDrained();
   }
 
   /** Forgets what was held: the client is gone. */
@@ -50,6 +58,10 @@ export class Hold {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#bytes = 0;
-    this.#held.length = 0;
+    this.#held = undefined;
   }
+}
+
+function release(hold: Hold): void {
+  hold.release();
 }

@@ -1,7 +1,7 @@
 import type { Buffers } from '../wire/buffers.ts';
 import { type CloseReason, isAbnormal } from '../wire/close-reason.ts';
 import type { Feature } from '../wire/extension.ts';
-import { Inflow } from '../wire/flow.ts';
+import { Inflow, type InflowOwner } from '../wire/flow.ts';
 import type { Link } from '../wire/link.ts';
 import type { Packet } from '../wire/packet.ts';
 import { closeRequest, halfClose, window } from '../wire/packets.ts';
@@ -46,7 +46,7 @@ export interface TunnelSample {
  * An established connection frontend <-> backend/connectID. It belongs to the backend object, never to the agent ID,
  * so two streams of one agent can never mix bytes.
  */
-export class Tunnel implements FrontendTunnel {
+export class Tunnel implements FrontendTunnel, InflowOwner {
   readonly number: number;
   readonly strategy: StrategyName;
   readonly connectId: number;
@@ -57,6 +57,7 @@ export class Tunnel implements FrontendTunnel {
   bytesFromNode = 0;
   /** Of the last look of whoever samples tunnels; no packet reads a clock. */
   readonly sample: TunnelSample;
+  readonly #link: Link;
   readonly #inflow: Inflow;
   readonly #toNode: TunnelSender;
   readonly #onEnd: (tunnel: Tunnel, reason: CloseReason) => void;
@@ -82,15 +83,8 @@ export class Tunnel implements FrontendTunnel {
     this.#halfCloseTimeoutMs = parts.halfCloseTimeoutMs;
     const flow = features.has('flow');
     this.#toNode = new TunnelSender(link, connectId, flow, parts.frontend);
-    this.#inflow = new Inflow({
-      flow,
-      buffers: parts.buffers,
-      grant: (bytes) => link.send(window(connectId, bytes)),
-      onSlowConsumer: () => this.close('slow-consumer'),
-      bufferedBytes: () => parts.frontend.bufferedBytes,
-      onSlowTail: () => parts.frontend.dropTail(),
-      onOverrun: () => this.close('protocol-error'),
-    });
+    this.#link = link;
+    this.#inflow = new Inflow(this, parts.buffers, flow);
   }
 
   get bytesToNode(): number {
@@ -105,6 +99,26 @@ export class Tunnel implements FrontendTunnel {
   /** Since when its frontend is not read, on performance.now()'s clock; undefined while it is. */
   get pausedSinceMs(): number | undefined {
     return this.#toNode.pausedSinceMs;
+  }
+
+  get bufferedBytes(): number {
+    return this.frontend.bufferedBytes;
+  }
+
+  sendGrant(bytes: number): void {
+    this.#link.send(window(this.connectId, bytes));
+  }
+
+  onSlowConsumer(): void {
+    this.close('slow-consumer');
+  }
+
+  onSlowTail(): void {
+    this.frontend.dropTail();
+  }
+
+  onOverrun(): void {
+    this.close('protocol-error');
   }
 
   get closeReason(): CloseReason | undefined {

@@ -19,15 +19,20 @@ const OVERRUN_BYTES = 4 * 1024 * 1024;
 /** What a waiting packet costs beside its payload, roughly: objects and headers of buffers. */
 const PACKET_BYTES = 128;
 
+/** What Outflow needs from its owner. An object and no functions: there are thousands of tunnels. */
+export interface OutflowOwner {
+  /** Sends WINDOW with 0: the receiver learns that its window is the limit. */
+  tellBlocked(): void;
+}
+
 /** Sender's side: how much may still be sent. Towards a peer without `flow` the credit never ends. */
 export class Outflow {
-  readonly #tellBlocked: () => void;
+  readonly #owner: OutflowOwner;
   #credit: number;
 
-  /** @param tellBlocked sends WINDOW with 0: the receiver learns that its window is the limit */
-  constructor(flow: boolean, tellBlocked: () => void) {
+  constructor(flow: boolean, owner: OutflowOwner) {
     this.#credit = flow ? INITIAL_WINDOW_BYTES : Number.POSITIVE_INFINITY;
-    this.#tellBlocked = tellBlocked;
+    this.#owner = owner;
   }
 
   /** Takes `bytes` that are being sent; false when the source must now be paused. */
@@ -35,7 +40,7 @@ export class Outflow {
     const before = this.#credit;
     this.#credit = before - bytes;
     if (this.#credit > 0) return true;
-    if (before > 0) this.#tellBlocked();
+    if (before > 0) this.#owner.tellBlocked();
     return false;
   }
 
@@ -51,27 +56,26 @@ export class Outflow {
 }
 
 /** What Inflow needs from its owner. */
-export interface InflowOptions {
-  /** Whether the peer takes WINDOW packets. */
-  readonly flow: boolean;
+export interface InflowOwner {
   /** Sends WINDOW with that many bytes. */
-  readonly grant: (bytes: number) => void;
-  /** The reader is too slow for the bounds: close the tunnel. */
-  readonly onSlowConsumer: () => void;
+  sendGrant(bytes: number): void;
   /** What waits for the reader now: not every transport tells what it takes. */
-  readonly bufferedBytes: () => number;
+  readonly bufferedBytes: number;
+  /** The reader is too slow for the bounds: close the tunnel. */
+  onSlowConsumer(): void;
   /** The same after end(): drop what still waits. */
-  readonly onSlowTail: () => void;
+  onSlowTail(): void;
   /** A sender that knows of grants went far beyond them: close the tunnel. */
-  readonly onOverrun: () => void;
-  readonly buffers: Buffers;
+  onOverrun(): void;
 }
 
 /** Receiver's side: grants as bytes leave, and holds the bounds towards peers that do not listen to grants. */
 export class Inflow implements BufferHolder {
   /** The memory behind what waits for the reader. */
   heldBytes = 0;
-  readonly #options: InflowOptions;
+  readonly #owner: InflowOwner;
+  readonly #buffers: Buffers;
+  readonly #flow: boolean;
   #window = INITIAL_WINDOW_BYTES;
   #received = 0;
   #consumed = 0;
@@ -84,18 +88,21 @@ export class Inflow implements BufferHolder {
   /** Ended, and nothing is left. */
   #gone = false;
 
-  constructor(options: InflowOptions) {
-    this.#options = options;
-    options.buffers.enter(this);
+  /** @param flow whether the peer takes WINDOW packets */
+  constructor(owner: InflowOwner, buffers: Buffers, flow: boolean) {
+    this.#owner = owner;
+    this.#buffers = buffers;
+    this.#flow = flow;
+    buffers.enter(this);
   }
 
   /** `bytes` arrived and were passed on; `bufferedBytes` of all that arrived still wait here for the reader. */
   received(bytes: number, bufferedBytes: number): void {
     this.#received += bytes;
     this.#meanBytes += (bytes - this.#meanBytes) / 64;
-    if (this.#options.flow && this.#received > this.#granted + OVERRUN_BYTES) {
+    if (this.#flow && this.#received > this.#granted + OVERRUN_BYTES) {
       this.end(bufferedBytes);
-      this.#options.onOverrun();
+      this.#owner.onOverrun();
       return;
     }
     this.progressed(bufferedBytes);
@@ -121,13 +128,13 @@ export class Inflow implements BufferHolder {
         if (this.#overSoft) this.#watch();
       }
     }
-    if (this.#options.flow) this.#maybeGrant();
+    if (this.#flow) this.#maybeGrant();
   }
 
   /** The sender used all its credit. When little of it waits here, the window is the limit, not the reader: it grows. */
   senderBlocked(bufferedBytes: number): void {
     if (this.#ended || bufferedBytes > this.#window / 4 || this.#window >= MAX_WINDOW_BYTES) return;
-    if (!this.#options.buffers.promise(this.#window)) return;
+    if (!this.#buffers.promise(this.#window)) return;
     this.#window *= 2;
     this.#maybeGrant();
   }
@@ -141,8 +148,8 @@ export class Inflow implements BufferHolder {
   giveUp(): void {
     const tail = this.#ended;
     this.dropped();
-    if (tail) this.#options.onSlowTail();
-    else this.#options.onSlowConsumer();
+    if (tail) this.#owner.onSlowTail();
+    else this.#owner.onSlowConsumer();
   }
 
   /**
@@ -152,7 +159,7 @@ export class Inflow implements BufferHolder {
   end(bufferedBytes: number): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#options.buffers.release(this.#window - INITIAL_WINDOW_BYTES);
+    this.#buffers.release(this.#window - INITIAL_WINDOW_BYTES);
     this.#unwatch();
     this.progressed(bufferedBytes);
   }
@@ -164,21 +171,21 @@ export class Inflow implements BufferHolder {
     if (this.#gone) return;
     this.#gone = true;
     this.#hold(0);
-    this.#options.buffers.leave(this);
+    this.#buffers.leave(this);
   }
 
   #maybeGrant(): void {
     const grant = this.#window - (this.#granted - this.#consumed);
     if (grant < (this.#grantSoon ? 1 : Math.min(this.#window / 4, MAX_GRANT_BYTES))) return;
     this.#granted += grant;
-    this.#options.grant(grant);
+    this.#owner.sendGrant(grant);
   }
 
   #hold(bytes: number): void {
     const change = bytes - this.heldBytes;
     if (change === 0) return;
     this.heldBytes = bytes;
-    this.#options.buffers.changed(change);
+    this.#buffers.changed(change);
   }
 
   /** A peer must not make us hold much more than it sends by tiny packets. */
@@ -190,21 +197,21 @@ export class Inflow implements BufferHolder {
 
   /** A sender that obeys grants is bounded by them: its reader may pause for as long as it likes. */
   get #overSoft(): boolean {
-    return !this.#options.flow && this.heldBytes > this.#options.buffers.bounds.softBytes;
+    return !this.#flow && this.heldBytes > this.#buffers.bounds.softBytes;
   }
 
   #watch(): void {
-    const { buffers } = this.#options;
+    const { bounds } = this.#buffers;
     if (this.#ended) return;
-    if (this.heldBytes > buffers.bounds.hardBytes) this.giveUp();
-    else this.#stallTimer ??= setTimeout(() => this.#stalled(), buffers.bounds.stallMs);
+    if (this.heldBytes > bounds.hardBytes) this.giveUp();
+    else this.#stallTimer ??= setTimeout(() => this.#stalled(), bounds.stallMs);
   }
 
   /** Nothing was told to be taken for the stall time. */
   #stalled(): void {
     this.#stallTimer = undefined;
     const consumed = this.#consumed;
-    this.progressed(this.#options.bufferedBytes());
+    this.progressed(this.#owner.bufferedBytes);
     if (this.#ended || !this.#overSoft) return;
     if (this.#consumed > consumed) this.#watch();
     else this.giveUp();

@@ -6,19 +6,24 @@ export interface Waiting {
   readonly payloadBytes: number;
 }
 
+/** Whoever sends through a queue. */
+export interface LinkQueueOwner {
+  /** The last packet went: the source may go on. */
+  onLinkFree(): void;
+}
+
 /** The packets of one tunnel that wait for the link, in order. Its source is paused while there are any. */
 export class LinkQueue {
   readonly connectId: number;
   /** Where it is in the link's round; a queue that was just served stays there, so that bulk never counts as new. */
   place: 'none' | 'new' | 'old' = 'none';
-  readonly #onEmpty: () => void;
+  readonly #owner: LinkQueueOwner;
   #waiting: Waiting[] = [];
   #head = 0;
 
-  /** @param onEmpty the last packet went: the source may go on */
-  constructor(connectId: number, onEmpty: () => void) {
+  constructor(connectId: number, owner: LinkQueueOwner) {
     this.connectId = connectId;
-    this.#onEmpty = onEmpty;
+    this.#owner = owner;
   }
 
   get empty(): boolean {
@@ -39,7 +44,7 @@ export class LinkQueue {
 
   /** Told by the link after a turn that left nothing. */
   served(): void {
-    this.#onEmpty();
+    this.#owner.onLinkFree();
   }
 
   clear(): void {

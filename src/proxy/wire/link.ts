@@ -1,6 +1,6 @@
 import { encodeFrame } from './encode.ts';
 import { LinkPace } from './link-pace.ts';
-import { LinkQueue, type Waiting } from './link-queue.ts';
+import { LinkQueue, type LinkQueueOwner, type Waiting } from './link-queue.ts';
 import type { Packet } from './packet.ts';
 import type { PacketStream } from './packet-stream.ts';
 import { window } from './packets.ts';
@@ -52,12 +52,12 @@ export class Link {
     return this.#stream.sendFrame(frame);
   }
 
-  /** A tunnel's way into the link. `onEmpty` is called when send... returned false and all of it has gone. */
-  queue(connectId: number, onEmpty: () => void): LinkQueue {
-    return new LinkQueue(connectId, onEmpty);
+  /** A tunnel's way into the link. Its owner is told when send... returned false and all of it has gone. */
+  queue(connectId: number, owner: LinkQueueOwner): LinkQueue {
+    return new LinkQueue(connectId, owner);
   }
 
-  /** Sends DATA of a tunnel now or in its turn. False: pause the source until onEmpty. */
+  /** Sends DATA of a tunnel now or in its turn. False: pause the source until onLinkFree(). */
   sendData(queue: LinkQueue, payload: Buffer): boolean {
     if ((this.#free && queue.empty && !this.#pumping) || this.#slips(queue, payload.length)) {
       this.#sendPayload(queue.connectId, payload);

@@ -1,6 +1,6 @@
-import { MAX_DATA_BYTES, Outflow } from './flow.ts';
+import { MAX_DATA_BYTES, Outflow, type OutflowOwner } from './flow.ts';
 import type { Link } from './link.ts';
-import type { LinkQueue } from './link-queue.ts';
+import type { LinkQueue, LinkQueueOwner } from './link-queue.ts';
 import type { Packet } from './packet.ts';
 import { window } from './packets.ts';
 
@@ -11,7 +11,7 @@ export interface TunnelSource {
 }
 
 /** One direction of one tunnel, at the sending end: its credit, its turn on the link, and the pause of its source. */
-export class TunnelSender {
+export class TunnelSender implements OutflowOwner, LinkQueueOwner {
   /** Payload that was taken, in bytes. */
   bytes = 0;
   readonly #link: Link;
@@ -24,8 +24,8 @@ export class TunnelSender {
   constructor(link: Link, connectId: number, flow: boolean, source: TunnelSource) {
     this.#link = link;
     this.#source = source;
-    this.#queue = link.queue(connectId, () => this.#maybeResume());
-    this.#outflow = new Outflow(flow, () => link.send(window(connectId, 0)));
+    this.#queue = link.queue(connectId, this);
+    this.#outflow = new Outflow(flow, this);
   }
 
   /** When the source was paused, on performance.now()'s clock; undefined while it is not. */
@@ -64,6 +64,14 @@ export class TunnelSender {
   cut(packet: Packet): void {
     this.#queue.clear();
     this.#link.send(packet);
+  }
+
+  tellBlocked(): void {
+    this.#link.send(window(this.#queue.connectId, 0));
+  }
+
+  onLinkFree(): void {
+    this.#maybeResume();
   }
 
   #sent(bytes: number, linkFree: boolean): void {
