@@ -15,6 +15,9 @@ interface Plain {
   restarted: boolean;
   /** Orders that end with the instance. */
   untilRestart: Set<string>;
+  /** No server has the order that is in force, the agent alone; nobody has one that was placed. */
+  carried: boolean;
+  lost: boolean;
 }
 
 const agent = fc.nat(AGENTS.length - 1);
@@ -39,7 +42,7 @@ const operation = fc.oneof(
   { weight: 3, arbitrary: fc.record({ op: fc.constant('connect'), agent, server }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('hang-up'), line: fc.nat(20), lost: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('restart-agent'), agent, lost: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ op: fc.constant('restart-server'), server }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('restart-server'), server, forgets: fc.nat(2) }) },
 );
 type Fields = {
   line: number;
@@ -48,6 +51,7 @@ type Fields = {
   restart: number;
   both: boolean;
   lost: boolean;
+  forgets: number;
 };
 type Operation = typeof operation extends fc.Arbitrary<infer O> ? O : never;
 
@@ -90,12 +94,27 @@ function perform(world: World, plain: Map<string, Plain>, step: Operation): void
     case 'restart-agent':
       model.restarted = true;
       world.restartAgent(agentId, one.lost);
+      world.forgetEnds();
       return;
     case 'restart-server':
-      at.restart();
+      if (one.forgets === 0) for (const [id, other] of plain) noteForgotten(world, at, id, other);
+      at.restart(one.forgets === 0);
       world.lines = world.lines.filter((line) => line.serverOpen);
+      world.forgetEnds();
       return;
   }
+}
+
+/** That server is about to forget its orders. */
+function noteForgotten(world: World, at: Server, agentId: string, model: Plain): void {
+  const own = placedHere(at.ledger.stateOf(agentId))?.id;
+  if (own === undefined) return;
+  const elsewhere = world.servers.some(
+    (other) => other !== at && placedHere(other.ledger.stateOf(agentId)) !== undefined,
+  );
+  if (elsewhere) return;
+  if (world.agents.get(agentId)?.standing.order?.id === own) model.carried = true;
+  else model.lost = true;
 }
 
 function check(world: World, plain: Map<string, Plain>): void {
@@ -120,10 +139,13 @@ function check(world: World, plain: Map<string, Plain>): void {
       assert.ok(!world.ended.get(agentId)?.has(held.id), `${held.id} was ended, and is in force`);
       assert.ok(model.placed.has(held.id), 'an order that nobody placed');
     }
-    const mayEnd = model.undrained || (model.restarted && model.untilRestart.size > 0);
+    const mayEnd =
+      model.undrained || model.lost || (model.restarted && (model.carried || model.untilRestart.size > 0));
     if (!mayEnd && model.placed.size > 0) assert.ok(held !== undefined, `the order of ${agentId} is lost`);
-    const left = [held, ...world.servers.map((one) => placedHere(one.ledger.stateOf(agentId)))];
-    model.placed = new Set(left.flatMap((order) => order?.id ?? []));
+    const stored = world.servers.map((one) => placedHere(one.ledger.stateOf(agentId)));
+    model.placed = new Set([held, ...stored].flatMap((order) => order?.id ?? []));
+    model.carried = held !== undefined && stored.every((order) => order?.id !== held.id);
+    model.lost = false;
     model.undrained = false;
     model.restarted = false;
   }
@@ -133,7 +155,14 @@ const fresh = (): Map<string, Plain> =>
   new Map(
     AGENTS.map((id) => [
       id,
-      { placed: new Set(), undrained: false, restarted: false, untilRestart: new Set() },
+      {
+        placed: new Set(),
+        undrained: false,
+        restarted: false,
+        untilRestart: new Set(),
+        carried: false,
+        lost: false,
+      },
     ]),
   );
 

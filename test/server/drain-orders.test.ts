@@ -121,6 +121,24 @@ describe('a drain order', () => {
     assert.equal((await again.next(PacketType.ORDER)).order?.order?.id, placed?.order.id);
   });
 
+  it('that met another one in its way is sent again when the agent says that this one has ended', async () => {
+    const server = await start();
+    await connect(server, 'b');
+    const agent = await connect(server, 'a', { features: 'ping,status,order', instance: 'one' });
+    const far = { id: 'far', version: 1, actor: 'bob', actorClaimed: false, reason: '', sinceUnixMs: 1 };
+    const relayed = { ...far, deadlineInMs: -1, close: false, untilRestart: false };
+    agent.send(status({ ...blankStatus(), orderNumber: 1, order: relayed }));
+    await until(() => server.server.drain.orderOf('a')?.id === 'far', 'the relayed order');
+    server.server.drain.undrain({ agentIds: ['a'], ...alice });
+    const [placed] = server.server.drain.drain(order(['a']));
+    assert.deepEqual((await agent.next(PacketType.ORDER)).order?.ended, ['far']);
+    const sent = async () => (await agent.next(PacketType.ORDER)).order?.order?.id;
+    assert.equal(await sent(), placed?.order.id);
+    // The end came over another stream, behind the order on this one.
+    agent.send(status({ ...blankStatus(), orderNumber: 2, endedOrders: ['far'] }));
+    assert.equal(await sent(), placed?.order.id);
+  });
+
   it('holds for a Go agent through its reconnects', async () => {
     const server = await start();
     await connect(server, 'b', { kind: 'go' });

@@ -109,13 +109,17 @@ export class Server {
     for (const order of stored) this.ledger.restore(order);
   }
 
-  /** The process ends and another begins, with what the state directory holds. */
-  restart(): void {
+  /** The process ends and another begins, with what the state directory holds, or without any. */
+  restart(forgets = false): void {
     for (const line of this.lines) {
       line.serverOpen = false;
       line.agentOpen = false;
     }
     this.lines = [];
+    if (forgets) {
+      this.#begin([], []);
+      return;
+    }
     const stored = [...this.ledger.states()].map(([, state]) => placedHere(state));
     this.#begin(
       stored.filter((order) => order !== undefined),
@@ -140,6 +144,19 @@ export class World {
     for (const agentId of agentIds) {
       this.ended.set(agentId, new Set());
       this.agents.set(agentId, new Process(`i${++this.#instances}`));
+    }
+  }
+
+  /** Ends that nobody remembers any more do not hold. */
+  forgetEnds(): void {
+    for (const [agentId, ids] of this.ended) {
+      const process = this.agents.get(agentId);
+      for (const id of ids) {
+        const known =
+          process?.standing.ended.includes(id) ||
+          this.servers.some(({ ledger }) => ledger.ended.endedForAll(agentId, id));
+        if (!known) ids.delete(id);
+      }
     }
   }
 

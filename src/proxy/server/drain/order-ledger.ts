@@ -110,7 +110,12 @@ export class OrderLedger {
   place(order: Order, by: Actor): void {
     const entry = this.#entry(order.agentId);
     this.#step(order.agentId, entry, { kind: 'placed', order }, by);
-    for (const [stream, told] of entry.streams) this.#offer(entry, stream, told, undefined);
+    for (const [stream, told] of entry.streams) {
+      const { instance } = stream;
+      const heard = instance === undefined ? undefined : entry.standings.get(instance)?.number;
+      // The agent may refuse it at any word after the last one heard: the order that is in its way may have ended.
+      this.#offer(entry, stream, told, heard === -1 ? undefined : heard);
+    }
   }
 
   /** Ends every order of that agent that this server knows of, and tells the agent. */
@@ -148,12 +153,13 @@ export class OrderLedger {
     const told = entry?.streams.get(stream);
     if (entry === undefined || told === undefined || instance === undefined) return;
     const standing = entry.standings.get(instance);
+    // Said before the agent met what was sent on this stream when it began.
+    told.atNumber ??= word.number;
     // Words of one instance come on several streams and may overtake each other.
     if (standing === undefined || word.number < standing.number) return;
     standing.number = word.number;
     standing.order = word.order;
     this.#hear(agentId, entry, instance, word);
-    if (told.atNumber === undefined) told.atNumber = word.number;
     const { order } = word;
     if (order !== undefined && told.end !== order.id && this.ended.endedForAll(agentId, order.id)) {
       told.end = order.id;
