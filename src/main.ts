@@ -26,11 +26,6 @@ const program = new Command('konnectivity-ts')
     getOutHelpWidth: () => Math.min(process.stdout.columns ?? HELP_COLUMNS, HELP_COLUMNS),
     // Who reads the help may leave (| head): that is no error.
     writeOut: (text) => void process.stdout.on('error', () => {}).write(text),
-    outputError: (text, write) => {
-      // The exit code says it too.
-      process.stderr.on('error', () => {});
-      write(`konnectivity-ts: ${text.replace(/^error: /, '')}`);
-    },
   });
 
 program.commandsGroup('Run it:');
@@ -75,6 +70,23 @@ defineClose(program.command('close'));
 program.commandsGroup('Try:');
 defineDial(program.command('dial'));
 defineDemo(program.command('demo'));
+
+// A refused command line ends with what to type next, in the same line.
+for (const command of [program, ...program.commands]) {
+  const help = command === program ? '' : ` ${command.name()}`;
+  command.configureOutput({
+    outputError: (text, write) => {
+      // The exit code says it too.
+      process.stderr.on('error', () => {});
+      const line = text
+        .trim()
+        .replace(/^error: /, '')
+        .replaceAll(/\.?\s*\n/g, ' ')
+        .replace(/\.$/, '');
+      write(`konnectivity-ts: ${line}; see konnectivity-ts${help} --help\n`);
+    },
+  });
+}
 
 function argumentsAfter(command: string): string[] {
   return process.argv.slice(process.argv.indexOf(command, 2) + 1);

@@ -13,7 +13,7 @@ export const AGENT_HEAD = [
   'OLDEST',
   'PENDING',
 ];
-export const AGENT_WIDE_HEAD = [...AGENT_HEAD, 'KIND', 'VERSION', 'RTT', 'SEEN', 'RECONNECTS', 'STREAMS'];
+export const AGENT_WIDE_HEAD = [...AGENT_HEAD, 'KIND', 'VERSION', 'RTT', 'GONE', 'RECONNECTS', 'STREAMS'];
 
 /** What a narrow terminal does without; IDs are needed whole. */
 export const AGENT_GIVES_WAY: Pick<TableFit, 'shorten' | 'drop'> = {
@@ -43,7 +43,7 @@ export function agentRow(agent: Agent, wide: boolean, nowMs: number): string[] {
       agent.kind,
       agent.version || '-',
       roundTripText(agent.roundTripSeconds),
-      sinceText(agent.lastSeen, nowMs),
+      agent.state === 'gone' ? sinceText(agent.lastSeen, nowMs) : '-',
       String(agent.reconnects),
       agent.streams.map((stream) => streamText(stream, nowMs)).join(', ') || '-',
     );
@@ -115,5 +115,6 @@ export function deadlineText({ deadline, atDeadline }: Order, nowMs: number): st
   if (deadline === undefined) return 'no deadline';
   const leftMs = deadline.getTime() - nowMs;
   if (leftMs < 0) return `deadline passed ${ageText(-leftMs / 1_000)} ago (${atDeadline})`;
-  return `deadline in ${ageText(leftMs / 1_000)}, then ${atDeadline}`;
+  // One of 1h is not `in 59m` at once.
+  return `deadline in ${ageText(Math.ceil(leftMs / 1_000))}, then ${atDeadline}`;
 }

@@ -3,6 +3,7 @@ import type { Agent } from '../proxy/admin/model/agent.ts';
 import type { ServerView } from '../proxy/admin/model/merge-agents.ts';
 import type { AgentsChange } from '../proxy/admin/model/server-info.ts';
 import { Fault } from '../proxy/ops/fault.ts';
+import { silentServer } from './ask-all.ts';
 import type { Operator } from './operator.ts';
 
 /** A server takes no longer list; then all are watched. */
@@ -16,11 +17,13 @@ export interface WatchedServer {
   readonly epoch: string | undefined;
   /** Its first whole picture since it was started, or since it was lost, is there. */
   readonly answers: boolean;
+  /** Why it does not, if that is known. */
+  readonly fault: Fault | undefined;
   readonly agents: ReadonlyMap<string, Agent>;
 }
 
 export type WatchNews =
-  | { readonly kind: 'changed' }
+  | { readonly kind: 'changed'; readonly client: AdminClient }
   | { readonly kind: 'lost'; readonly client: AdminClient; readonly fault: Fault }
   | { readonly kind: 'back'; readonly client: AdminClient }
   | { readonly kind: 'restarted'; readonly client: AdminClient; readonly serverId: string };
@@ -67,9 +70,9 @@ class Watched implements WatchedServer {
   serverCount: number | undefined;
   epoch: string | undefined;
   answers = false;
+  fault: Fault | undefined;
   agents = new Map<string, Agent>();
   #coming: Map<string, Agent> | undefined;
-  #lost = false;
 
   constructor(client: AdminClient) {
     this.client = client;
@@ -85,22 +88,37 @@ class Watched implements WatchedServer {
     };
     while (!signal.aborted) {
       let fault = new Fault('admin-unreachable', `${this.client.address} ended the watch`);
+      // A connection to a server that hangs stands, and says nothing.
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), times.answerMs);
       try {
-        for await (const change of this.client.watchAgents(request, signal)) this.#take(change, options);
+        const ended = AbortSignal.any([signal, late.signal]);
+        for await (const change of this.client.watchAgents(request, ended)) {
+          this.#take(change, options);
+          if (this.answers) clearTimeout(timer);
+        }
+        if (late.signal.aborted) fault = silentServer(this.client, times.answerMs);
       } catch (error) {
         if (signal.aborted) return;
-        if (!(error instanceof Fault)) throw error;
-        fault = error;
+        if (late.signal.aborted) fault = silentServer(this.client, times.answerMs, error);
+        else if (error instanceof Fault) fault = error;
+        else throw error;
+      } finally {
+        clearTimeout(timer);
       }
       if (signal.aborted) return;
-      this.answers = false;
-      this.#coming = undefined;
-      if (!this.#lost) {
-        this.#lost = true;
-        options.onNews({ kind: 'lost', client: this.client, fault });
-      }
+      this.#lose(fault, options);
       await clock.wait(times.retryMs, signal);
     }
+  }
+
+  #lose(fault: Fault, options: AgentsWatchOptions): void {
+    this.answers = false;
+    this.#coming = undefined;
+    // Told once, and again when it is something else: refused, where it could not be reached before.
+    const isTold = this.fault?.code === fault.code;
+    this.fault = fault;
+    if (!isTold) options.onNews({ kind: 'lost', client: this.client, fault });
   }
 
   #take(change: AgentsChange, options: AgentsWatchOptions): void {
@@ -126,8 +144,8 @@ class Watched implements WatchedServer {
         client: this.client,
         serverId: this.serverId ?? this.client.address,
       });
-    } else if (this.#lost) options.onNews({ kind: 'back', client: this.client });
-    this.#lost = false;
-    options.onNews({ kind: 'changed' });
+    } else if (this.fault !== undefined) options.onNews({ kind: 'back', client: this.client });
+    this.fault = undefined;
+    options.onNews({ kind: 'changed', client: this.client });
   }
 }

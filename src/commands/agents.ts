@@ -4,11 +4,12 @@ import { mergeAgents } from '../proxy/admin/model/merge-agents.ts';
 import { oneLine } from '../proxy/ops/fault.ts';
 import type { AdminFlags, OutputFlag } from './admin-flags.ts';
 import { AGENT_GIVES_WAY, agentHead, agentRow, agentRowKey } from './agent-rows.ts';
-import { AgentsWatch } from './agents-watch.ts';
+import { AgentsWatch, type WatchNews } from './agents-watch.ts';
 import { askFleet, separate, viewsOf } from './ask-all.ts';
 import { Bell } from './bell.ts';
 import { ExitCode } from './exit-code.ts';
 import type { CommandIo } from './io.ts';
+import { LostServers } from './lost-servers.ts';
 import { type Operator, type OperatorTools, operate } from './operator.ts';
 import { RowWatch } from './row-watch.ts';
 import { formatTable } from './table.ts';
@@ -78,24 +79,34 @@ async function watch(operator: Operator, flags: AgentsFlags): Promise<ExitCode> 
       );
     }
   };
-  const agentsWatch = new AgentsWatch(operator, {
-    signal: operator.stopped,
-    onNews: (news) => {
-      if (news.kind === 'lost') operator.say(`konnectivity-ts: ${news.fault.line}; trying again`);
-      if (news.kind === 'back') operator.say(`${news.client.address} is back`);
-      if (news.kind === 'restarted') operator.say(`${news.serverId} was restarted`);
-      bell.ring();
-    },
-  });
-  const { stopped, clock, times } = operator;
+  const lost = new LostServers(operator);
+  const over = new AbortController();
+  const stopped = AbortSignal.any([operator.stopped, over.signal]);
+  const onNews = (news: WatchNews): void => {
+    bell.ring();
+    if (news.kind === 'restarted') operator.say(`${news.serverId} was restarted`);
+    if (news.kind === 'back') operator.say(`${news.client.address} is back`);
+    try {
+      if (news.kind === 'lost') lost.lost(news.client, news.fault);
+      else lost.answers(news.client);
+    } catch (error) {
+      over.abort(error);
+    }
+  };
+  const agentsWatch = new AgentsWatch(operator, { signal: stopped, onNews });
+  const { clock, times } = operator;
   while (!stopped.aborted) {
     await bell.wait(clock, times.remindMs, stopped);
-    if (!stopped.aborted && agentsWatch.servers.some((server) => server.answers))
-      show(
-        mergeAgents(agentsWatch.views),
-        agentsWatch.servers.every((server) => server.answers),
-      );
+    const { servers, views } = agentsWatch;
+    // The first picture is one of all servers, those that are known to be lost aside.
+    const isSettled = servers.every(({ answers, fault }) => answers || fault !== undefined);
+    if (stopped.aborted || !isSettled || !servers.some(({ answers }) => answers)) continue;
+    show(
+      mergeAgents(views),
+      servers.every(({ answers }) => answers),
+    );
   }
   await agentsWatch.ended;
+  if (over.signal.aborted) throw over.signal.reason;
   return operator.io.interrupted.aborted ? ExitCode.interrupted : ExitCode.done;
 }

@@ -19,6 +19,26 @@ export async function askAll<T>(
   return await Promise.all(clients.map((client) => askOne(operator, client, ask)));
 }
 
+/**
+ * The fault with the server that it is about, where several are asked and it does not say it itself.
+ * @param name what the server is called; its address when left out
+ */
+export function ofServer(
+  { clients }: Pick<Operator, 'clients'>,
+  { address }: AdminClient,
+  fault: Fault,
+  name = address,
+): Fault {
+  if (clients.length < 2 || fault.message.includes(address)) return fault;
+  return new Fault(fault.code, `${name}: ${fault.message}`, fault.remedy, fault);
+}
+
+/** A server that took longer than it may. */
+export function silentServer({ address }: AdminClient, answerMs: number, cause?: unknown): Fault {
+  const what = `${address} did not answer within ${answerMs / 1_000} s`;
+  return new Fault('admin-unreachable', what, 'see whether it is alive', cause);
+}
+
 export async function askOne<T>(
   operator: Operator,
   client: AdminClient,
@@ -34,11 +54,7 @@ export async function askOne<T>(
     return { client, value };
   } catch (error) {
     stopped.throwIfAborted();
-    if (late.signal.aborted) {
-      const seconds = times.answerMs / 1_000;
-      const what = `${client.address} did not answer within ${seconds} s`;
-      return { client, fault: new Fault('admin-unreachable', what, 'see whether it is alive', error) };
-    }
+    if (late.signal.aborted) return { client, fault: silentServer(client, times.answerMs, error) };
     if (error instanceof Fault) return { client, fault: error };
     throw error;
   } finally {
@@ -54,7 +70,7 @@ export interface Answers<T> {
 /** What the servers said, for a list: those that did not answer are named. @throws Fault when none did */
 export function separate<T>(operator: Operator, answers: readonly Answer<T>[]): Answers<T> {
   const values = answers.flatMap((answer) => (answer.fault === undefined ? [answer.value] : []));
-  const lost = answers.flatMap((answer) => answer.fault ?? []);
+  const lost = lostOf(operator, answers);
   const [first] = lost;
   if (values.length === 0 && first !== undefined) {
     for (const fault of lost.slice(1)) operator.say(`konnectivity-ts: ${fault.line}`);
@@ -65,6 +81,13 @@ export function separate<T>(operator: Operator, answers: readonly Answer<T>[]): 
     for (const fault of lost) operator.say(`konnectivity-ts: ${fault.line}`);
   }
   return { values, lost };
+}
+
+/** Why servers did not answer, each with its server. */
+export function lostOf(operator: Pick<Operator, 'clients'>, answers: readonly Answer<unknown>[]): Fault[] {
+  return answers.flatMap(({ client, fault }) =>
+    fault === undefined ? [] : [ofServer(operator, client, fault)],
+  );
 }
 
 /** A server and its agents, as it sees them. */

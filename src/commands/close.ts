@@ -4,7 +4,7 @@ import { ageText } from '../proxy/admin/model/amounts.ts';
 import type { Tunnel } from '../proxy/admin/model/tunnel.ts';
 import { Fault } from '../proxy/ops/fault.ts';
 import type { AdminFlags } from './admin-flags.ts';
-import { askAll } from './ask-all.ts';
+import { askAll, lostOf } from './ask-all.ts';
 import { ExitCode } from './exit-code.ts';
 import type { CommandIo } from './io.ts';
 import { type Operator, type OperatorTools, operate } from './operator.ts';
@@ -59,7 +59,8 @@ async function ownerOf(operator: Operator, id: string): Promise<AdminClient> {
       'name one with --admin',
     );
   }
-  const problem = answers.find(({ fault }) => fault !== undefined && fault.code !== 'admin-not-found')?.fault;
+  const [problem, ...others] = lostOf(operator, answers).filter(({ code }) => code !== 'admin-not-found');
+  for (const fault of others) operator.say(`konnectivity-ts: ${fault.line}`);
   if (problem !== undefined) throw problem;
   throw new Fault(
     'admin-not-found',

@@ -13,11 +13,19 @@ export async function confirm(operator: Operator, question: string, why: string)
     throw new Fault('confirmation-missing', `${why} asks first, and there is no terminal`, 'add --yes');
   }
   io.stderr.write(`${question} [y/N] `);
-  const answer = await readLine(io.stdin, stopped);
-  return /^y(es)?$/i.test(answer.trim());
+  try {
+    const answer = await readLine(io.stdin, stopped);
+    if (answer === undefined) io.stderr.write('\n');
+    return /^y(es)?$/i.test(answer?.trim() ?? '');
+  } catch (error) {
+    io.stderr.write('\n');
+    operator.say('nothing was changed');
+    throw error;
+  }
 }
 
-function readLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
+/** @returns undefined when the input ends before the line does */
+function readLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     let text = '';
     const leave = (): void => {
@@ -29,7 +37,7 @@ function readLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<st
     };
     const onEnd = (): void => {
       leave();
-      resolve(text);
+      resolve(undefined);
     };
     const onAbort = (): void => {
       leave();

@@ -4,10 +4,11 @@ import { mergeAgents } from '../proxy/admin/model/merge-agents.ts';
 import type { Order } from '../proxy/admin/model/order.ts';
 import { Fault } from '../proxy/ops/fault.ts';
 import type { Answer, FleetAnswer } from './ask-all.ts';
-import { askFleet, viewsOf } from './ask-all.ts';
+import { askFleet, lostOf, ofServer, viewsOf } from './ask-all.ts';
 import { confirm } from './confirm.ts';
+import { CutTunnels } from './drain/cut-tunnels.ts';
 import { type DrainFlags, type DrainPlan, readPlan } from './drain/drain-flags.ts';
-import { changeText, leftOf } from './drain/drain-words.ts';
+import { changeText, finishText } from './drain/drain-words.ts';
 import { showDryRun } from './drain/dry-run.ts';
 import {
   drainRequest,
@@ -37,7 +38,9 @@ export function drain(
 async function drainThem(operator: Operator, names: readonly string[], flags: DrainFlags): Promise<ExitCode> {
   const plan = readPlan(flags);
   const answers = await askFleet(operator);
-  const missing = unreachable(operator, answers, plan.allowPartial || plan.monitor);
+  const missing = unreachable(operator, answers, plan.allowPartial || plan.monitor, () =>
+    commandOf(operator, names, { ...flags, allowPartial: true }),
+  );
   const merged = mergeAgents(viewsOf(answers));
   const { agents, guessed } = findAgents(names, merged, {
     byPrefix: operator.isTerminal && missing.length === 0,
@@ -58,6 +61,7 @@ async function drainThem(operator: Operator, names: readonly string[], flags: Dr
     operator.say('nothing was changed');
     return ExitCode.failed;
   }
+  const cuts = plan.wait ? await CutTunnels.begin(operator, agents) : new Map<string, CutTunnels>();
   const placed = await placeOrders(operator, places, request);
   const lateRefusal = placed.results.length > 0 ? undefined : refusalOf(operator, placed, names, flags, plan);
   if (lateRefusal !== undefined) return lateRefusal;
@@ -70,7 +74,7 @@ async function drainThem(operator: Operator, names: readonly string[], flags: Dr
     ...placed.failed.map(({ place }) => ({ client: place.client, ids: place.agentIds })),
   ];
   const orders = new Map(placed.results.map(({ result }) => [result.agentId, result.order]));
-  const codes = await waitDrained(operator, plan, { agents, orders, untold });
+  const codes = await waitDrained(operator, plan, { agents, orders, cuts, untold });
   // A server that refused although it had agreed before is not made up for by waiting.
   const refused = placed.failed.some(({ fault }) => fault.code !== 'admin-unreachable');
   return worstExit(refused ? [...codes, ExitCode.partial] : codes);
@@ -81,8 +85,9 @@ function unreachable(
   operator: Operator,
   answers: readonly Answer<FleetAnswer>[],
   allowed: boolean,
+  without: () => string,
 ): readonly Fault[] {
-  const faults = answers.flatMap((answer) => answer.fault ?? []);
+  const faults = lostOf(operator, answers);
   const [first] = faults;
   if (first === undefined) return [];
   const all = faults.length === answers.length;
@@ -93,7 +98,7 @@ function unreachable(
   throw new Fault(
     first.code,
     `${first.message}; nothing was changed`,
-    'try again, or go on without that server: --allow-partial',
+    `try again, or go on without that server: ${without()}`,
     first,
   );
 }
@@ -120,17 +125,23 @@ function refusalOf(
     ({ fault }) => !(plan.allowPartial && fault.code === 'admin-unreachable' && checked.results.length > 0),
   );
   if (faults.length === 0) return undefined;
-  for (const { place, fault } of faults) {
-    const who = operator.clients.length > 1 ? `${place.serverId}: ` : '';
-    operator.say(`konnectivity-ts: ${who}${fault.line}`);
-  }
+  tellFailed(operator, faults);
   operator.say('nothing was changed');
   const codes = faults.map(({ fault }) => exitOf(fault));
   if (codes.includes(ExitCode.refused) && !plan.force) {
     operator.say(`drain all the same: ${commandOf(operator, names, { ...flags, force: true })}`);
   }
-  if (codes.includes(ExitCode.unreachable)) operator.say('go on without a server: --allow-partial');
+  if (faults.some(({ fault }) => fault.code === 'admin-unreachable') && checked.results.length > 0) {
+    const command = commandOf(operator, names, { ...flags, allowPartial: true });
+    operator.say(`go on without that server: ${command}`);
+  }
   return worstExit(codes);
+}
+
+function tellFailed(operator: Operator, failed: Placed['failed']): void {
+  for (const { place, fault } of failed) {
+    operator.say(`konnectivity-ts: ${ofServer(operator, place.client, fault, place.serverId).line}`);
+  }
 }
 
 function checkDeadline(plan: DrainPlan, agents: readonly Agent[]): void {
@@ -167,7 +178,7 @@ async function confirmed(
           : undefined;
   if (plan.yes || why === undefined) return true;
   for (const agent of agents) {
-    operator.say(`${agent.id}: ${leftOf(agent)} finish here`);
+    operator.say(`${agent.id}: ${finishText(agent)}`);
     for (const line of takeoverOf(results.get(agent.id) ?? [])) operator.say(`  ${line}`);
   }
   const cut = plan.atDeadline === 'close' ? ', and close what is left at the deadline' : '';
@@ -217,7 +228,8 @@ async function monitor(operator: Operator, plan: DrainPlan, agents: readonly Age
     throw new Fault('failed', `${first.id} is ${first.state}, and not under an order`, `drain it: ${words}`);
   }
   const orders = new Map(agents.flatMap(({ id, order }): [string, Order][] => (order ? [[id, order]] : [])));
-  return worstExit(await waitDrained(operator, plan, { agents, orders, untold: [] }));
+  const cuts = await CutTunnels.begin(operator, agents);
+  return worstExit(await waitDrained(operator, plan, { agents, orders, cuts, untold: [] }));
 }
 
 /** The command line that was given, without --dry-run. */

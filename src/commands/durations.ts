@@ -17,7 +17,8 @@ export function durationFlag(
     throw new Fault('flag-value', `${name} ${text} ${ms.problem}`, 'give a duration such as 30s or 1h30m');
   }
   if (ms < 0 || (ms === 0 && least === 'positive')) {
-    throw new Fault('flag-value', `${name} ${text} leaves no time`, 'give more than 0');
+    const remedy = least === 'zero' ? 'give 0 or more' : 'give more than 0';
+    throw new Fault('flag-value', `${name} ${text} leaves no time`, remedy);
   }
   return Math.min(ms, LONGEST_TIMER_MS);
 }

@@ -4,11 +4,12 @@ import { countText } from '../proxy/admin/model/amounts.ts';
 import type { AdminEvent, EventsRequest } from '../proxy/admin/model/event.ts';
 import { Fault, oneLine } from '../proxy/ops/fault.ts';
 import type { AdminFlags } from './admin-flags.ts';
-import { askAll, separate } from './ask-all.ts';
+import { askAll, askOne, separate } from './ask-all.ts';
 import { durationFlag } from './durations.ts';
 import { ExitCode } from './exit-code.ts';
 import { filterFlag } from './filter-flag.ts';
 import type { CommandIo } from './io.ts';
+import { LostServers } from './lost-servers.ts';
 import { type Operator, type OperatorTools, operate } from './operator.ts';
 
 export interface EventsFlags extends AdminFlags {
@@ -58,42 +59,60 @@ async function list(operator: Operator, flags: EventsFlags, request: EventsReque
 }
 
 async function follow(operator: Operator, flags: EventsFlags, request: EventsRequest): Promise<ExitCode> {
-  await Promise.all(operator.clients.map((client) => followOne(operator, client, flags, request)));
+  const over = new AbortController();
+  const watch: Follow = {
+    request,
+    servers: new LostServers(operator),
+    ended: AbortSignal.any([operator.stopped, over.signal]),
+  };
+  try {
+    await Promise.all(operator.clients.map((client) => followOne(operator, client, flags, watch)));
+  } finally {
+    over.abort();
+  }
   return operator.io.interrupted.aborted ? ExitCode.interrupted : ExitCode.done;
 }
 
-/** Follows one server for ever. After a loss it goes on behind the last event that was shown. */
+/** What the followers of several servers share. */
+interface Follow {
+  readonly request: EventsRequest;
+  readonly servers: LostServers;
+  readonly ended: AbortSignal;
+}
+
+/** Follows one server until the end. After a loss it goes on behind the last event that was shown. */
 async function followOne(
   operator: Operator,
   client: AdminClient,
   flags: EventsFlags,
-  request: EventsRequest,
+  { request, servers, ended }: Follow,
 ): Promise<void> {
-  const { stopped, clock, times } = operator;
+  const { clock, times } = operator;
   let last: AdminEvent | undefined;
-  let lost = false;
-  while (!stopped.aborted) {
+  // After a loss of a server that said nothing yet, what happened meanwhile is not left out.
+  let from = request;
+  const begun = new Date(clock.wallMs());
+  while (!ended.aborted) {
     let fault = new Fault('admin-unreachable', `${client.address} ended the stream of events`);
     try {
-      const from = last === undefined ? request : { ...request, since: last.time };
-      for await (const event of client.events(from, stopped)) {
+      // A stream that nothing comes from is no sign of life.
+      const { fault: silent } = await askOne(operator, client, (server, signal) => server.server(signal));
+      if (silent !== undefined) throw silent;
+      if (servers.answers(client)) operator.say(`${client.address} is back`);
+      for await (const event of client.events(from, ended)) {
         if (last !== undefined && event.epoch === last.epoch && event.number <= last.number) continue;
-        if (lost) operator.say(`${client.address} is back`);
-        lost = false;
         last = event;
         show(operator, flags, event);
       }
     } catch (error) {
-      if (stopped.aborted) return;
+      if (ended.aborted) return;
       if (!(error instanceof Fault)) throw error;
-      // What is refused now is refused again.
-      if (error.code !== 'admin-unreachable') throw error;
       fault = error;
     }
-    if (stopped.aborted) return;
-    if (!lost) operator.say(`konnectivity-ts: ${fault.line}; trying again`);
-    lost = true;
-    await clock.wait(times.retryMs, stopped);
+    if (ended.aborted) return;
+    servers.lost(client, fault);
+    from = { ...request, since: last?.time ?? request.since ?? begun };
+    await clock.wait(times.retryMs, ended);
   }
 }
 

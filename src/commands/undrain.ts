@@ -6,7 +6,7 @@ import type { UndrainRequest } from '../proxy/admin/model/order.ts';
 import { Fault, oneLine } from '../proxy/ops/fault.ts';
 import type { AdminFlags } from './admin-flags.ts';
 import { orderText } from './agent-rows.ts';
-import { type Answer, askFleet, askOne, viewsOf } from './ask-all.ts';
+import { type Answer, askFleet, askOne, lostOf, ofServer, viewsOf } from './ask-all.ts';
 import { confirm } from './confirm.ts';
 import { ExitCode, exitOf, worstExit } from './exit-code.ts';
 import { findAgents } from './find-agents.ts';
@@ -43,15 +43,16 @@ async function undrainThem(
   flags: UndrainFlags,
 ): Promise<ExitCode> {
   const answers = await askFleet(operator);
-  const lost = answers.flatMap((answer) => answer.fault ?? []);
-  const [first] = lost;
+  const lost = lostOf(operator, answers);
+  const [first, ...others] = lost;
   if (first !== undefined && (lost.length === answers.length || !flags.allowPartial)) {
+    for (const fault of others) operator.say(`konnectivity-ts: ${fault.line}`);
     throw new Fault(
       first.code,
       `${first.message}; nothing was changed`,
       lost.length === answers.length
         ? first.remedy
-        : 'try again, or go on without that server: --allow-partial',
+        : `try again, or go on without that server: ${commandOf(operator, names, flags)}`,
       first,
     );
   }
@@ -86,10 +87,17 @@ async function undrainThem(
   const failed = done.filter(([, answer]) => answer.fault !== undefined);
   tellFailed(operator, failed);
   if (failed.length === done.length) {
+    operator.say('nothing was changed');
     return worstExit(failed.map(([, { fault }]) => (fault === undefined ? ExitCode.done : exitOf(fault))));
   }
   const code = tell(operator, flags, ids, done, 'ended');
   return failed.length > 0 || lost.length > 0 ? ExitCode.partial : code;
+}
+
+/** The command line that was given, for the servers that answer. */
+function commandOf(operator: Operator, names: readonly string[], flags: UndrainFlags): string {
+  const dry = flags.dryRun ? ['--dry-run'] : [];
+  return operator.command('undrain', ...names, ...dry, '--allow-partial');
 }
 
 type Sent = readonly (readonly [Target, Answer<readonly UndrainResult[]>])[];
@@ -113,9 +121,9 @@ async function send(
 }
 
 function tellFailed(operator: Operator, failed: Sent): void {
-  for (const [{ serverId }, { fault }] of failed) {
-    const who = operator.clients.length > 1 ? `${serverId}: ` : '';
-    if (fault !== undefined) operator.say(`konnectivity-ts: ${who}${fault.line}`);
+  for (const [{ client, serverId }, { fault }] of failed) {
+    if (fault === undefined) continue;
+    operator.say(`konnectivity-ts: ${ofServer(operator, client, fault, serverId).line}`);
   }
 }
 

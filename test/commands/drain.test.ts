@@ -177,6 +177,16 @@ describe('drain', () => {
     assert.equal(await run.code, 0);
   });
 
+  it('counts what is cut as soon as the order is placed', async () => {
+    const fleet = fleetOf();
+    fleet.tunnel('node-b');
+    const run = new Case(fleet, ['node-b']);
+    await run.io.written('draining is ordered');
+    fleet.lose('node-b');
+    assert.equal(await run.code, 8);
+    assert.equal(run.io.out, 'node-b: left; 1 tunnel was cut\n');
+  });
+
   it('ends with 1 when somebody else ends the order', async () => {
     const fleet = fleetOf();
     fleet.tunnel('node-b');
@@ -230,6 +240,14 @@ describe('drain', () => {
     const run = new Case(fleet, ['node-b']);
     assert.equal(await run.code, 5);
     assert.equal(fleet.first.stored.size, 0);
+  });
+
+  it('names the server of each refusal when there are several', async () => {
+    const fleet = fleetOf('cp-1', 'cp-2');
+    for (const server of fleet.servers) server.role = 'viewer';
+    const run = new Case(fleet, ['node-b']);
+    assert.equal(await run.code, 5);
+    assert.match(run.io.said, /konnectivity-ts: cp-1: viewers .*\nkonnectivity-ts: cp-2: viewers .*\n/);
   });
 
   it('with --dry-run says what would finish, who takes over and which command does it', async () => {
@@ -401,6 +419,25 @@ describe('what drain asks', () => {
     run.io.interrupt.abort();
     assert.equal(await run.code, 130);
     assert.equal(fleet.first.stored.size, 0);
+    // What the terminal shows of Ctrl-C stands between the two.
+    assert.match(run.io.said, /\[y\/N\] \nnothing was changed\n$/);
+  });
+
+  it('the end of the input is a no, on a line of its own', async () => {
+    const fleet = fleetOf();
+    const run = new Case(fleet, ['node-a', 'node-b'], {}, { terminal: true });
+    await run.io.written('[y/N]');
+    run.io.stdin.end();
+    assert.equal(await run.code, 1);
+    assert.match(run.io.said, /\[y\/N\] \nnothing was changed\n$/);
+  });
+
+  it('says of one tunnel that it finishes', async () => {
+    const fleet = fleetOf();
+    fleet.tunnel('node-b');
+    const run = new Case(fleet, ['node-b'], { dryRun: true });
+    await run.code;
+    assert.match(run.io.out, /^node-b: would be drained; 1 tunnel finishes here\n/);
   });
 });
 
@@ -460,7 +497,7 @@ describe('drain at several servers', () => {
       assert.equal(await run.code, 5);
       assert.match(
         run.io.said,
-        /nothing was changed; try again, or go on without that server: --allow-partial/,
+        /nothing was changed; try again, or go on without that server: konnectivity-ts drain node-b --allow-partial\n/,
       );
       assert.deepEqual(
         fleet.servers.map((server) => server.stored.size),

@@ -62,6 +62,25 @@ describe('help', async () => {
   it('suggests the nearest command for one that does not exist', async () => {
     const { code, stderr } = await run('drian');
     assert.equal(code, 2);
-    assert.match(stderr, /unknown command 'drian'\n\(Did you mean drain\?\)/);
+    assert.equal(
+      stderr,
+      "konnectivity-ts: unknown command 'drian' (Did you mean drain?); see konnectivity-ts --help\n",
+    );
   });
+
+  for (const [words, complaint] of [
+    [['drain'], "missing required argument 'agent'; see konnectivity-ts drain --help"],
+    [['agents', '-o', 'yaml'], '.* Allowed choices are json, wide, name; see konnectivity-ts agents --help'],
+    [
+      ['drain', 'node-a', '--yess'],
+      ".*'--yess' \\(Did you mean --yes\\?\\); see konnectivity-ts drain --help",
+    ],
+    [['top', 'now'], 'too many arguments .* but got 1; see konnectivity-ts top --help'],
+  ] as const) {
+    it(`says in one line why it refuses ${words.join(' ')}, and what to type`, async () => {
+      const { code, stderr } = await run(...words);
+      assert.equal(code, 2);
+      assert.match(stderr, new RegExp(`^konnectivity-ts: ${complaint}\n$`));
+    });
+  }
 });

@@ -56,6 +56,18 @@ describe('the bundle of the commands that ask once', () => {
     );
   });
 
+  test('has neither the screen nor a server nor a Kubernetes client in it', () => {
+    const { sources } = JSON.parse(readFileSync('dist/operator.cjs.map', 'utf8')) as { sources: string[] };
+    assert.ok(sources.some((source) => source.endsWith('src/commands/agents.ts')));
+    const foreign =
+      /\/(ink|react|yoga-layout|@kubernetes|prom-client|selfsigned|tui|server|kubernetes|service)\//;
+    const ours = sources.filter((source) => !source.includes('/@grpc/grpc-js/'));
+    assert.deepEqual(
+      ours.filter((source) => foreign.test(source)),
+      [],
+    );
+  });
+
   test('works with the code cache that the build left', async () => {
     assert.deepEqual(await run(directory, 'agents', '--admin', 'unix:///no/such.sock'), refusal);
     assert.deepEqual(await run(directory, 'top', '--once', '--admin', 'unix:///no/such.sock'), refusal);

@@ -5,18 +5,19 @@ import { close } from '../../src/commands/close.ts';
 import { drains } from '../../src/commands/drains.ts';
 import { events } from '../../src/commands/events.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
-import type { OperatorTools } from '../../src/commands/operator.ts';
+import type { OperatorTimes, OperatorTools } from '../../src/commands/operator.ts';
 import { select } from '../../src/commands/select.ts';
 import { tunnels } from '../../src/commands/tunnels.ts';
 import { undrain } from '../../src/commands/undrain.ts';
 import { why } from '../../src/commands/why.ts';
+import { Fault } from '../../src/proxy/ops/fault.ts';
 import { adminOrder, minutesAgo, NOW } from '../peers/admin-agent.ts';
 import { FakeFleet } from '../peers/fake-fleet.ts';
 import { OperatorIo } from '../peers/operator-io.ts';
 
 /** Tools with the clock where the scripted data has it. */
-function toolsOf(fleet: FakeFleet): OperatorTools {
-  const tools = fleet.tools();
+function toolsOf(fleet: FakeFleet, times: Partial<OperatorTimes> = {}): OperatorTools {
+  const tools = fleet.tools(times);
   return { ...tools, clock: { ...tools.clock, wallMs: () => NOW.getTime() } };
 }
 
@@ -140,6 +141,18 @@ describe('agents', () => {
     assert.equal((await outcome(agents, fleet, {})).code, 5);
   });
 
+  it('with -o wide say since when one is gone, and of no other', async () => {
+    const fleet = new FakeFleet('cp-1');
+    fleet.agent('node-a', { servers: [], more: { lastSeen: minutesAgo(3) } });
+    fleet.agent('node-b', { more: { lastSeen: minutesAgo(3) } });
+    const { lines } = await outcome(agents, fleet, { output: 'wide' });
+    const [head = [], ...rows] = cells(lines);
+    assert.deepEqual(
+      rows.map((row) => row[head.indexOf('GONE')]),
+      ['3m', '-'],
+    );
+  });
+
   it('with --watch are printed again when they change', async () => {
     const fleet = new FakeFleet('cp-1');
     fleet.agent('node-a');
@@ -168,6 +181,94 @@ describe('agents', () => {
     io.stdout.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
     assert.equal(await code, 0);
     assert.equal(io.said, '');
+  });
+});
+
+describe('what is watched', () => {
+  const watches: readonly (readonly [string, Run<object>])[] = [
+    ['agents', (flags, io, tools) => agents({ ...flags, watch: true }, io, tools)],
+    ['tunnels', (flags, io, tools) => tunnels({ ...flags, watch: true }, io, tools)],
+    ['drains', (flags, io, tools) => drains({ ...flags, watch: true }, io, tools)],
+    ['events', (flags, io, tools) => events({ ...flags, since: '1h', follow: true }, io, tools)],
+  ];
+  const fleetOf = (): FakeFleet => {
+    const fleet = new FakeFleet('cp-1', 'cp-2');
+    fleet.agent('node-a');
+    fleet.tunnel('node-a', { serverId: 'cp-2' });
+    fleet.servers[1]?.stored.set('node-a', adminOrder('node-a'));
+    fleet.servers[1]?.event('agent-connected', 'node-a is here');
+    return fleet;
+  };
+
+  for (const [name, run] of watches) {
+    it(`${name}: ends with 5 and one line for each server when none ever answered`, async () => {
+      const fleet = fleetOf();
+      for (const server of fleet.servers) server.down();
+      const io = new OperatorIo();
+      assert.equal(await run({}, io, toolsOf(fleet)), 5);
+      assert.equal(io.out, '');
+      assert.deepEqual(io.said.match(/cp-\d\/admin\.sock cannot be reached/g)?.sort(), [
+        'cp-1/admin.sock cannot be reached',
+        'cp-2/admin.sock cannot be reached',
+      ]);
+    });
+
+    it(`${name}: ends with 5 when a single server refuses`, async () => {
+      const fleet = new FakeFleet('cp-1');
+      fleet.first.refuses = new Fault('admin-denied', 'no role here');
+      const io = new OperatorIo();
+      assert.equal(await run({}, io, toolsOf(fleet)), 5);
+      assert.equal(io.said, 'konnectivity-ts: no role here\n');
+    });
+
+    for (const health of ['down', 'silent'] as const) {
+      it(`${name}: goes on without a server that is ${health}, and says so`, async () => {
+        const fleet = fleetOf();
+        fleet.first.health = health;
+        const io = new OperatorIo();
+        const code = run({}, io, toolsOf(fleet));
+        await io.written('trying again');
+        await io.written('node-a');
+        fleet.first.health = 'up';
+        await io.written('cp-1/admin.sock is back');
+        io.interrupt.abort();
+        assert.equal(await code, 130);
+        assert.equal(io.said.match(/trying again/g)?.length, 1);
+      });
+    }
+
+    it(`${name}: goes on without a server that refuses, and names it`, async () => {
+      const fleet = fleetOf();
+      fleet.first.refuses = new Fault('admin-denied', 'no role here');
+      const io = new OperatorIo();
+      const code = run({}, io, toolsOf(fleet));
+      await io.written('konnectivity-ts: unix:///cp-1/admin.sock: no role here; trying again');
+      await io.written('node-a');
+      io.interrupt.abort();
+      assert.equal(await code, 130);
+    });
+  }
+
+  it('agents: the first picture is one of all servers', async () => {
+    const fleet = new FakeFleet('cp-1', 'cp-2');
+    fleet.agent('node-a');
+    const [, second] = fleet.servers;
+    assert.ok(second);
+    const io = new OperatorIo();
+    const hold = second.hold();
+    const code = agents({ watch: true, output: 'json' }, io, toolsOf(fleet, { answerMs: 60_000 }));
+    await hold.asked;
+    // The first server's is taken in by then.
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+    hold.release();
+    await io.written(']');
+    io.interrupt.abort();
+    assert.equal(await code, 130);
+    const [first = ''] = io.lines;
+    assert.deepEqual(
+      (JSON.parse(first) as { conditions: string[] }[]).map(({ conditions }) => conditions),
+      [[]],
+    );
   });
 });
 
@@ -326,6 +427,14 @@ describe('undrain', () => {
     assert.ok(fleet.agents.get('node-a')?.order);
     assert.equal((await run(fleet, ['node-a'], { allowPartial: true })).code, 7);
     assert.equal(fleet.agents.get('node-a')?.order, undefined);
+  });
+
+  it('that may go on without a server says by which command', async () => {
+    const fleet = new FakeFleet('cp-1', 'cp-2');
+    fleet.agent('node-a', { order: adminOrder('node-a') });
+    fleet.servers[1]?.down();
+    const { said } = await run(fleet, ['node-a']);
+    assert.match(said, /; nothing was changed; .*: konnectivity-ts undrain node-a --allow-partial\n$/);
   });
 });
 

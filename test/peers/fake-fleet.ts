@@ -149,18 +149,33 @@ export class FakeServer implements AdminClient {
   role: 'viewer' | 'operator' = 'operator';
   /** `down`: refuses; `silent`: never answers. */
   health: 'up' | 'down' | 'silent' = 'up';
+  /** Thrown by every request. */
+  refuses: Fault | undefined;
   keepsOrders = false;
   /** Answers of Select. */
   selection: Partial<Selection> = {};
   /** Thrown by the next Drain that changes something. */
   nextRefusal: Fault | undefined;
   clients = 0;
+  #held: { readonly asked: () => void; readonly released: Promise<void> } | undefined;
   #losses = new Set<() => void>();
 
   constructor(fleet: FakeFleet, id: string) {
     this.fleet = fleet;
     this.id = id;
     this.address = `unix:///${id}/admin.sock`;
+  }
+
+  /** The next request waits until it is released. */
+  hold(): { readonly asked: Promise<void>; release(): void } {
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const asked = new Promise<void>((resolve) => {
+      this.#held = { asked: resolve, released };
+    });
+    return { asked, release };
   }
 
   down(): void {
@@ -400,6 +415,11 @@ export class FakeServer implements AdminClient {
   async #answer(method: string, request: unknown, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     this.requests.push({ method, request });
+    const held = this.#held;
+    this.#held = undefined;
+    held?.asked();
+    await held?.released;
+    if (this.refuses !== undefined) throw this.refuses;
     if (this.health === 'down') throw new Fault('admin-unreachable', `${this.address} cannot be reached`);
     if (this.health === 'up') return;
     await new Promise((_, reject) => {

@@ -18,20 +18,30 @@ export interface CutCount {
   readonly brokenLast: number;
 }
 
-/** Counts what is cut from its making on. Servers remember ended tunnels, so no clocks are compared. */
+export const NONE_CUT: CutCount = { lost: 0, atDeadline: 0, stopped: 0, brokenLast: 0 };
+
+/** Counts what is cut from its beginning on. Servers remember ended tunnels, so no clocks are compared. */
 export class CutTunnels {
   readonly #operator: Operator;
   readonly #agentId: string;
   #before: ReadonlySet<string> = new Set();
 
-  constructor(operator: Operator, agentId: string) {
+  private constructor(operator: Operator, agentId: string) {
     this.#operator = operator;
     this.#agentId = agentId;
   }
 
-  /** Takes what was cut before as the beginning. */
-  async begin(): Promise<void> {
-    this.#before = new Set((await this.#cut()).map(({ key }) => key));
+  /** One for each agent, from now on: what was cut before is the beginning. @throws the signal's reason */
+  static async begin(
+    operator: Operator,
+    agents: readonly { readonly id: string }[],
+  ): Promise<ReadonlyMap<string, CutTunnels>> {
+    const cuts = agents.map(async ({ id }): Promise<[string, CutTunnels]> => {
+      const cut = new CutTunnels(operator, id);
+      cut.#before = new Set((await cut.#cut()).map(({ key }) => key));
+      return [id, cut];
+    });
+    return new Map(await Promise.all(cuts));
   }
 
   async count(): Promise<CutCount> {

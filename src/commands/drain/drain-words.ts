@@ -65,6 +65,12 @@ export function leftOf({ tunnels, pendingDials }: Pick<Agent, 'tunnels' | 'pendi
   return `${countText(tunnels, 'tunnel')}${dials}`;
 }
 
+/** `3 tunnels finish here`. */
+export function finishText(agent: Pick<Agent, 'tunnels' | 'pendingDials'>): string {
+  const isOne = agent.tunnels === 1 && agent.pendingDials === 0;
+  return `${leftOf(agent)} ${isOne ? 'finishes' : 'finish'} here`;
+}
+
 /** What `drained` means of this agent. @param asked servers that answered */
 export function drainedText(agent: Agent, asked: number): string {
   if (agent.kind === 'go') {

@@ -6,7 +6,7 @@ import { ExitCode } from '../exit-code.ts';
 import type { Operator } from '../operator.ts';
 import { leftText } from '../tunnel-rows.ts';
 import type { DrainPlan } from './drain-flags.ts';
-import { changeOf, leftOf } from './drain-words.ts';
+import { changeOf, finishText } from './drain-words.ts';
 import { oldestTunnels } from './progress.ts';
 import { type QuietTunnel, quietTunnels } from './quiet-tunnels.ts';
 
@@ -40,7 +40,7 @@ async function textLines(
   quiet: readonly QuietTunnel[],
 ): Promise<string[]> {
   const lines = [
-    `${agent.id}: would be ${changeOf(results) === 'placed' ? 'drained' : changeOf(results)}; ${leftOf(agent)} finish here`,
+    `${agent.id}: would be ${changeOf(results) === 'placed' ? 'drained' : changeOf(results)}; ${finishText(agent)}`,
   ];
   const oldest = agent.tunnels === 0 ? [] : (await oldestTunnels(operator, agent.id)).slice(0, 5);
   lines.push(...oldest.map((tunnel) => `  ${leftText(tunnel)}`));

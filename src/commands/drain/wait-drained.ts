@@ -3,11 +3,12 @@ import { type Agent, IN_DOUBT } from '../../proxy/admin/model/agent.ts';
 import { mergeAgents } from '../../proxy/admin/model/merge-agents.ts';
 import type { Order } from '../../proxy/admin/model/order.ts';
 import { AgentsWatch, type WatchNews } from '../agents-watch.ts';
+import { ofServer } from '../ask-all.ts';
 import { Bell } from '../bell.ts';
 import { ExitCode } from '../exit-code.ts';
 import { formatDuration } from '../flags/go-duration.ts';
 import type { Operator } from '../operator.ts';
-import { type CutCount, CutTunnels } from './cut-tunnels.ts';
+import { type CutCount, type CutTunnels, NONE_CUT } from './cut-tunnels.ts';
 import { type DrainEnd, drainEnd, exitOfEnd } from './drain-end.ts';
 import type { DrainPlan } from './drain-flags.ts';
 import { DrainReport } from './drain-report.ts';
@@ -19,6 +20,8 @@ export interface WaitFor {
   /** As they were when they were told to drain. */
   readonly agents: readonly Agent[];
   readonly orders: ReadonlyMap<string, Order>;
+  /** Begun before the agents were told: one may go at once. */
+  readonly cuts: ReadonlyMap<string, CutTunnels>;
   /** Servers that could not be told yet (--allow-partial). */
   readonly untold: readonly { readonly client: AdminClient; readonly ids: readonly string[] }[];
 }
@@ -26,7 +29,7 @@ export interface WaitFor {
 /** Waits for one agent. */
 class Waiting {
   readonly id: string;
-  readonly cut: CutTunnels;
+  readonly cut: CutTunnels | undefined;
   readonly instance: string | undefined;
   order: Order | undefined;
   last: Agent | undefined;
@@ -36,12 +39,12 @@ class Waiting {
   drainedAtMs: number | undefined;
   code: ExitCode | undefined;
 
-  constructor(operator: Operator, agent: Agent, order: Order | undefined) {
+  constructor(agent: Agent, { orders, cuts }: WaitFor) {
     this.id = agent.id;
     this.instance = agent.instance;
-    this.order = order;
+    this.order = orders.get(agent.id);
     this.sawLiving = agent.state !== 'gone';
-    this.cut = new CutTunnels(operator, agent.id);
+    this.cut = cuts.get(agent.id);
     if (this.sawLiving) this.last = agent;
   }
 
@@ -64,14 +67,17 @@ class Waiting {
 export async function waitDrained(operator: Operator, plan: DrainPlan, wait: WaitFor): Promise<ExitCode[]> {
   const { clock, times, stopped } = operator;
   const ids = wait.agents.map((agent) => agent.id);
-  const waiting = wait.agents.map((agent) => new Waiting(operator, agent, wait.orders.get(agent.id)));
+  const waiting = wait.agents.map((agent) => new Waiting(agent, wait));
   const bell = new Bell();
   const again = new PlaceAgain(operator);
   const report = new DrainReport(operator, plan.json);
   const progress = new Progress(operator);
   for (const { client, ids: missing } of wait.untold) again.add(client, missing, client.address);
   const onNews = (news: WatchNews): void => {
-    if (news.kind === 'lost') operator.say(`konnectivity-ts: ${news.fault.line}; trying again`);
+    if (news.kind === 'lost') {
+      const { line } = ofServer(operator, news.client, news.fault);
+      operator.say(`konnectivity-ts: ${line}; trying again`);
+    }
     if (news.kind === 'back') operator.say(`${news.client.address} is back`);
     if (news.kind === 'restarted') {
       operator.say(`${news.serverId} was restarted`);
@@ -83,7 +89,6 @@ export async function waitDrained(operator: Operator, plan: DrainPlan, wait: Wai
   const done = new AbortController();
   const watch = new AgentsWatch(operator, { ids, signal: AbortSignal.any([stopped, done.signal]), onNews });
   try {
-    await Promise.all(waiting.map((one) => one.cut.begin()));
     let quietAtMs = Number.NEGATIVE_INFINITY;
     for (;;) {
       const left = waiting.filter((one) => one.code === undefined);
@@ -143,7 +148,7 @@ async function finish(operator: Operator, report: DrainReport, one: Waiting, end
     one.drainedAtMs ??= clock.monoMs();
     if (clock.monoMs() - one.drainedAtMs < times.settleMs) return;
   }
-  let count: CutCount = await one.cut.count();
+  let count: CutCount = (await one.cut?.count()) ?? NONE_CUT;
   if (end.kind === 'left') {
     // Tunnels of servers that were not asked: nobody can say how they ended.
     const unseen = one.last === undefined ? 0 : Math.max(0, one.last.tunnels - one.last.tunnelsHere);

@@ -70,7 +70,8 @@ function unavailable(details: string, address: string, connectionError: unknown,
   return new Fault(
     'admin-unreachable',
     `the admin service cannot be reached: ${why.message}`,
-    why.remedy,
+    why.remedy ||
+      'check that this is the admin address of a konnectivity-ts server, and that the server runs',
     cause,
   );
 }
