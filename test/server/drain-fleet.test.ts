@@ -3,9 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { Client } from '@grpc/grpc-js';
+import { channelCredentials } from '../../src/proxy/ops/channel-credentials.ts';
+import { loadClientTls } from '../../src/proxy/ops/tls-files.ts';
+import { clientOptions } from '../../src/proxy/wire/client-options.ts';
 import { Balancer } from '../peers/balancer.ts';
 import { Pki } from '../peers/pki.ts';
 import { type RealAgent, startRealAgent } from '../peers/real-agent.ts';
+import { ScriptedStream } from '../peers/scripted-stream.ts';
 import { until } from '../peers/sockets-left.ts';
 import { TestServer, type TestServerOptions } from '../peers/test-server.ts';
 
@@ -18,6 +23,7 @@ class Fleet {
   readonly directory = mkdtempSync(join(tmpdir(), 'kts-fleet-'));
   balancer!: Balancer;
   readonly #agents: RealAgent[] = [];
+  readonly #clients: Client[] = [];
   #tls!: { certFile: string; keyFile: string; caFile: string };
   #caFile = '';
 
@@ -30,12 +36,12 @@ class Fleet {
     this.balancer = await Balancer.start(this.servers.map(({ server }) => server.agentPort));
   }
 
-  async startServer(index: number): Promise<void> {
+  async startServer(index: number, keepsOrders = true): Promise<void> {
     const options: TestServerOptions = {
       serverId: `server-${index}`,
       serverCount: 2,
       agents: { host: '127.0.0.1', port: 0, tls: this.#tls },
-      stateDirectory: join(this.directory, String(index)),
+      ...(keepsOrders ? { stateDirectory: join(this.directory, String(index)) } : {}),
     };
     this.servers[index] = await TestServer.start(options);
     if (this.balancer !== undefined) this.balancer.targets[index] = this.at(index).agentPort;
@@ -50,12 +56,30 @@ class Fleet {
         firstRetriesMs: [10, 10],
         retryMs: 20,
         statusIntervalMs: 1,
+        // One that leaves stays until it is stopped.
+        leaveReplacedMs: 3_600_000,
       },
       via: { port: this.balancer.port, caFile: this.#caFile },
     });
     this.#agents.push(agent);
     await this.everywhere(agentId, draining);
     return agent;
+  }
+
+  /** Connects a scripted Go agent. */
+  async goAgent(agentId: string, servers: readonly TestServer[] = this.servers): Promise<void> {
+    const tls = loadClientTls({ caFile: this.#caFile, labels: { cert: 'cert', key: 'key', ca: 'ca' } });
+    for (const server of servers) {
+      const address = `127.0.0.1:${server.server.agentPort}`;
+      const client = new Client(address, channelCredentials(tls), clientOptions());
+      this.#clients.push(client);
+      new ScriptedStream((await server.connect(agentId, { kind: 'go' }, client)).stream);
+      const { registry } = server.server.backends;
+      await until(
+        () => registry.streamsOf(agentId).length === 1,
+        `${agentId} at ${server.server.options.serverId}`,
+      );
+    }
   }
 
   at(index: number) {
@@ -76,6 +100,7 @@ class Fleet {
 
   async close(): Promise<void> {
     await Promise.all(this.#agents.map((agent) => agent.stop()));
+    for (const client of this.#clients) client.close();
     this.balancer.close();
     await Promise.all(this.servers.map((server) => server.close()));
     this.pki.remove();
@@ -128,6 +153,72 @@ describe('an order placed at one of two servers', () => {
     await fleet.everywhere('a', true);
     fleet.at(0).drain.undrain({ agentIds: ['a'], ...alice });
     await fleet.everywhere('a', false);
+  });
+
+  it('until restart stays when all streams break, and ends at both when a new process connects', async () => {
+    const first = await fleet.agent('a');
+    fleet.at(0).drain.drain({ agentIds: ['a'], until: 'restart', ...alice });
+    await fleet.everywhere('a', true);
+    const before = [0, 1].map((index) => fleet.at(index).backends.registry.streamsOf('a')[0]);
+    fleet.balancer.cut();
+    await until(
+      () => [0, 1].every((index) => !before.includes(fleet.at(index).backends.registry.streamsOf('a')[0])),
+      'other streams',
+    );
+    await fleet.everywhere('a', true);
+    await first.stop();
+    await fleet.agent('a', false);
+    assert.deepEqual([fleet.at(0).drain.orders(), fleet.at(1).drain.orders()], [[], []]);
+  });
+
+  it('comes back to its server after a restart without a state directory, through the agent, and is ended there', async () => {
+    await fleet.agent('a');
+    const [placed] = fleet.at(0).drain.drain({ agentIds: ['a'], reason: 'kernel', ...alice });
+    await fleet.everywhere('a', true);
+    await fleet.servers[0]?.close();
+    await fleet.startServer(0, false);
+    assert.equal(fleet.at(0).drain.orderOf('a'), undefined);
+    await fleet.everywhere('a', true);
+    const { id, reason, relayed } = fleet.at(0).drain.orderOf('a') ?? {};
+    assert.deepEqual([id, reason, relayed], [placed?.order.id, 'kernel', true]);
+    fleet.at(0).drain.undrain({ agentIds: ['a'], ...alice });
+    await fleet.everywhere('a', false);
+    assert.equal(fleet.at(1).drain.orderOf('a'), undefined);
+  });
+
+  it('of an agent that leaves stays an order, and leaving counts', async () => {
+    const agent = await fleet.agent('a');
+    agent.agent.leave();
+    await fleet.everywhere('a', true);
+    const [placed] = fleet.at(0).drain.drain({ agentIds: ['a'], ...alice });
+    assert.match(placed?.notes.join() ?? '', /agent a is shutting down since \d\d:\d\d/);
+    await until(() => fleet.at(1).drain.orderOf('a')?.relayed === true, 'the order at the other server');
+    const [ended] = fleet.at(1).drain.undrain({ agentIds: ['a'], ...alice });
+    assert.match(ended?.notes.join() ?? '', /the order ends, but a is shutting down .* only a new process/);
+    await until(() => fleet.at(0).drain.orderOf('a') === undefined, 'the end of the order');
+    for (const index of [0, 1]) {
+      const { registry } = fleet.at(index).backends;
+      assert.equal(
+        registry.streamsOf('a').every((one) => registry.stateOf(one)?.draining === true),
+        true,
+      );
+    }
+  });
+
+  it('of a Go agent is known there alone, and a restart without a state directory loses it', async () => {
+    await fleet.goAgent('g');
+    fleet.at(0).drain.drain({ agentIds: ['g'], ...alice });
+    const drains = (index: number): boolean | undefined => {
+      const { registry } = fleet.at(index).backends;
+      const [stream] = registry.streamsOf('g');
+      return stream && registry.stateOf(stream)?.draining;
+    };
+    assert.deepEqual([drains(0), drains(1)], [true, false]);
+    assert.equal(fleet.at(1).drain.orderOf('g'), undefined);
+    await fleet.servers[0]?.close();
+    await fleet.startServer(0, false);
+    await fleet.goAgent('g', fleet.servers.slice(0, 1));
+    assert.equal(drains(0), false);
   });
 
   it('and one placed at the other in the same moment become one, and one undrain ends it', async () => {
