@@ -139,6 +139,26 @@ describe('a drain order', () => {
     assert.equal(await sent(), placed?.order.id);
   });
 
+  it('of another server is shown as the newest process of its agent has it, also in an older version', async () => {
+    const server = await start();
+    const far = { id: 'far', actor: 'bob', actorClaimed: false, sinceUnixMs: 1 };
+    const under = (version: number, reason: string): Status => {
+      const relayed = { ...far, version, reason, deadlineInMs: -1, close: false, untilRestart: false };
+      return { ...blankStatus(), orderNumber: 1, order: relayed };
+    };
+    const shown = (): string | undefined => server.server.drain.orderOf('a')?.reason;
+    const features = 'ping,status,order';
+    for (const [instance, version, reason] of [
+      ['one', 2, 'second'],
+      ['two', 1, 'first'],
+      ['three', 1, 'as first'],
+    ] as const) {
+      const agent = await connect(server, 'a', { features, instance, announces: false });
+      agent.send(status(under(version, reason)));
+      await until(() => shown() === reason, `the word of instance ${instance}`);
+    }
+  });
+
   it('holds for a Go agent through its reconnects', async () => {
     const server = await start();
     await connect(server, 'b', { kind: 'go' });

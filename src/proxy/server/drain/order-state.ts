@@ -184,7 +184,7 @@ function announce(state: OrderState, word: Announced): OrderStep {
     case 'none':
       return same(follow(said, word, undefined));
     case 'relayed': {
-      const next = follow(said, word, state.order);
+      const next = follow(said, word, state);
       const gone = said?.id !== state.order.id && endedBy(word, state.order, state.by);
       return { state: next, ended: gone ? [{ order: state.order, cause: 'elsewhere' }] : [] };
     }
@@ -228,10 +228,10 @@ function announceBehind(
     });
   }
   if (word.ended(order.id)) {
-    return { state: follow(said, word, inForce), ended: [{ order, cause: 'elsewhere' }] };
+    return { state: follow(said, word, { order: inForce, by }), ended: [{ order, cause: 'elsewhere' }] };
   }
   if (said?.id === inForce.id)
-    return same({ ...state, inForce: renewed(said, inForce, word.nowMonoMs), by: word.by });
+    return same({ ...state, inForce: renewed(said, word, { order: inForce, by }), by: word.by });
   if (endedBy(word, inForce, by)) {
     return {
       state: follow(said, word, undefined),
@@ -253,15 +253,26 @@ function endedBy(word: Announced, order: Order, last: Word | undefined): boolean
   return word.ended(order.id) || (last?.instance === word.by.instance && last.number < word.by.number);
 }
 
-function follow(said: Order | undefined, { by, nowMonoMs }: Announced, known: Order | undefined): OrderState {
-  if (said === undefined) return NO_ORDER;
-  return { kind: 'relayed', order: renewed(said, known, nowMonoMs), by: accepted(by, said) };
+interface Known {
+  readonly order: Order;
+  readonly by: Word;
 }
 
-/** The known object where the word is of the same version: the first is nearest to its deadline. */
-function renewed(said: Order, known: Order | undefined, nowMonoMs: number): Order {
-  if (known?.id !== said.id) return said;
-  return known.version >= said.version ? known : updated(said, known, nowMonoMs);
+function follow(said: Order | undefined, word: Announced, known: Known | undefined): OrderState {
+  if (said === undefined) return NO_ORDER;
+  return { kind: 'relayed', order: renewed(said, word, known), by: accepted(word.by, said) };
+}
+
+/**
+ * The known object where the word is of the same version: the first is nearest to its deadline. Another instance may
+ * have an older version, or another one with the same number.
+ */
+function renewed(said: Order, { by, nowMonoMs }: Announced, known: Known | undefined): Order {
+  if (known?.order.id !== said.id) return said;
+  const isSame =
+    known.order.version === said.version &&
+    (known.by.instance === by.instance || sameTerms(known.order, said));
+  return isSame ? known.order : updated(said, known.order, nowMonoMs);
 }
 
 /** A deadline that passed and was acted on does so once, whatever else of the order is changed elsewhere. */
