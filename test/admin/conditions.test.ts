@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
+import { Client } from '@grpc/grpc-js';
 import { viewOfAgent } from '../../src/proxy/admin/service/agent-view.ts';
+import { channelCredentials } from '../../src/proxy/ops/channel-credentials.ts';
+import { loadClientTls } from '../../src/proxy/ops/tls-files.ts';
+import { clientOptions } from '../../src/proxy/wire/client-options.ts';
 import { encodeDataFrame } from '../../src/proxy/wire/encode.ts';
 import { blankStatus, PacketType } from '../../src/proxy/wire/packet.ts';
 import { dialRequest, status } from '../../src/proxy/wire/packets.ts';
@@ -36,6 +42,50 @@ describe('an agent', () => {
     two.stream.abort(1, 'gone');
     await until(() => peers.server.backends.size === 1, 'its end');
     assert.deepEqual(conditions(60_000), []);
+  });
+
+  it('is a duplicate when it comes from two addresses, which is all that tells two Go agents of one ID apart', async () => {
+    const { peers } = await start();
+    const elsewhere = createServer((socket) => {
+      const onward = connect({
+        port: peers.server.agentPort,
+        host: '127.0.0.1',
+        localAddress: '127.0.0.2',
+      });
+      for (const one of [socket, onward]) one.on('error', () => onward.destroy());
+      socket.pipe(onward).pipe(socket);
+    });
+    elsewhere.listen(0, '127.0.0.1');
+    await once(elsewhere, 'listening');
+    const conditions = (): readonly string[] | undefined => {
+      const at = { monoMs: performance.now() + 6_000, unixMs: Date.now() };
+      return viewOfAgent(peers.server, 'a', at)?.agent.conditions;
+    };
+    await peers.agent('a', { kind: 'go' });
+    await peers.agent('a', { kind: 'go' });
+    assert.deepEqual(conditions(), []);
+    const tls = loadClientTls({ caFile: peers.caFile, labels: { cert: 'cert', key: 'key', ca: 'ca' } });
+    const { port } = elsewhere.address() as AddressInfo;
+    const client = new Client(`127.0.0.1:${port}`, channelCredentials(tls), clientOptions());
+    await peers.connect('a', { kind: 'go' }, client);
+    await until(() => peers.server.backends.size === 3, 'the third stream');
+    assert.deepEqual(conditions(), ['duplicate']);
+    client.close();
+    elsewhere.close();
+  });
+
+  it('is partial while it says that a server takes it for draining which cannot be told otherwise', async () => {
+    const { peers, client } = await start();
+    const a = await peers.agent('a');
+    const conditions = async () => (await client.agent('a', never)).agent.conditions;
+    const says = async (stillDraining: string[], tunnels: number): Promise<void> => {
+      a.send(status({ ...blankStatus(), serverIds: ['server-1', 'go'], stillDraining, tunnels }));
+      await until(() => [...peers.server.backends.all()][0]?.status?.tunnels === tunnels, 'its word');
+    };
+    await says(['go'], 1);
+    assert.deepEqual(await conditions(), ['partial']);
+    await says([], 2);
+    assert.deepEqual(await conditions(), []);
   });
 
   it('is unresponsive after three dials that it does not answer, and no longer when it answers one', async () => {

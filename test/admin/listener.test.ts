@@ -130,6 +130,17 @@ describe('the admin socket', () => {
     assert.match(lines.all.join(), /There is no admin socket.*can be written to by others/);
   });
 
+  it('is not made in a default directory of another user, who could answer in its place', async () => {
+    const uid = (process.getuid?.() ?? 0) + 1;
+    mkdirSync(join(directory, `konnectivity-ts-${uid}`), { mode: 0o700 });
+    const service = await open({
+      socket: { kind: 'default', facts: { uid, env: {}, temporary: directory } },
+    });
+    assert.equal(service.socketPath, '');
+    assert.match(lines.all.join(), /There is no admin socket.*belongs to another user/);
+    assert.deepEqual(readdirSync(join(directory, `konnectivity-ts-${uid}`)), []);
+  });
+
   it('with a default path that is too long is one warning', async () => {
     const service = await open(byDefault(join(directory, 'x'.repeat(120))));
     assert.equal(service.socketPath, '');

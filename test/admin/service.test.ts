@@ -256,6 +256,40 @@ describe('the agents of an admin service', () => {
     assert.deepEqual((await agentOf(admin, 'a')).conditions, ['partial']);
   });
 
+  it('come one at a time with their tunnels, the oldest first, what ended, and what happened', async () => {
+    const admin = await start();
+    answering(await admin.peers.agent('a'));
+    for (const port of [1, 2, 3]) await tunnel(admin, `10.0.0.7:${port}`);
+    answering(await admin.peers.agent('b'));
+    await admin.client.drain({ agentIds: ['a'] }, never);
+    await tunnel(admin, '10.0.0.8:1');
+    const [first] = (await admin.client.tunnels({ agent: 'a' }, never)).tunnels;
+    await admin.client.closeTunnel({ id: first?.id ?? '' }, never);
+    const details = await admin.client.agent('a', never);
+    assert.deepEqual(
+      details.tunnels.map(({ destination }) => destination),
+      ['10.0.0.7:2', '10.0.0.7:3'],
+    );
+    assert.deepEqual(
+      details.ended.map(({ destination, closeReason }) => [destination, closeReason]),
+      [['10.0.0.7:1', 'closed-by-operator']],
+    );
+    assert.deepEqual(
+      details.events.map(({ type }) => type),
+      ['tunnel-closed-by-operator', 'order-placed', 'agent-connected'],
+    );
+  });
+
+  it('stay under their order when its end is only validated', async () => {
+    const admin = await start();
+    await admin.peers.agent('a');
+    await admin.peers.agent('b');
+    await admin.client.drain({ agentIds: ['a'] }, never);
+    const [result] = await admin.client.undrain({ agentIds: ['a'], validateOnly: true }, never);
+    assert.deepEqual([result?.change, result?.agent.source], ['ended', 'order']);
+    assert.equal((await admin.client.orders(never)).length, 1);
+  });
+
   it('that nobody knows are told as unknown', async () => {
     const admin = await start();
     await assert.rejects(

@@ -29,6 +29,12 @@ describe('the events that agents cause', () => {
     assert.equal(keptOf(log, /^first-0 /), 2);
   });
 
+  test('are among the last 10,000 of all kinds; older ones are forgotten', () => {
+    const log = new EventLog({ monoMs: () => 0 });
+    for (let i = 0; i < 10_001; i++) connected(log, `agent-${i}`);
+    assert.deepEqual([log.first, log.last, log.at(1)], [2, 10_001, undefined]);
+  });
+
   test('do not hold back what an operator did', () => {
     const log = new EventLog({ monoMs: () => 0 });
     for (let i = 0; i < 100; i++)
