@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { dialTunnel } from '../../src/proxy/client/dial-tunnel.ts';
 import type { TunnelMode, TunnelServer } from '../../src/proxy/client/tunnel-server.ts';
@@ -78,12 +78,16 @@ export async function startDestination(onConnection: (socket: Socket) => void): 
   };
 }
 
-/** The address of a port on which nothing listens. */
+/**
+ * The address of a port on which nothing listens, nor will: a connection has it that lasts as long as the process. One
+ * that is only free now may be the next test's listener.
+ */
 export async function unusedAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
+  const server = createServer((socket) => socket.unref()).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  await once(client, 'connect');
+  client.unref();
   server.close();
-  await once(server, 'close');
-  return `127.0.0.1:${port}`;
+  return `127.0.0.1:${client.localPort}`;
 }

@@ -12,24 +12,27 @@ import { CONNECT_PATH } from '../../src/proxy/wire/services.ts';
 import { DeafClient } from '../peers/deaf-client.ts';
 import { Inbox } from '../peers/inbox.ts';
 import { socketDescriptors } from '../peers/sockets-left.ts';
-import { listen, Told } from './stream-subjects.ts';
+import { type Implementation, listen, Told } from './stream-subjects.ts';
 
 const endStallMs = 20;
 
 /** A server, the streams that it took up, and its connections as they are accepted. */
-async function serve(t: TestContext, publicOnly: boolean, options: Partial<GrpcServerOptions> = {}) {
+async function serve(t: TestContext, which: Implementation, options: Partial<GrpcServerOptions> = {}) {
   const streams = new Inbox<PacketStream>();
   const sockets = new Inbox<Socket>();
+  const publicOnly = which === 'public';
+  const take = (stream: PacketStream): void => {
+    stream.attach(new Told());
+    streams.push(stream);
+  };
   const server = createGrpcServer({
     endStallMs,
     ...options,
-    handlers: {
-      [CONNECT_PATH]: (call) => {
-        const stream = serverPacketStream(call, { publicOnly, endStallMs });
-        stream.attach(new Told());
-        streams.push(stream);
-      },
-    },
+    ...(which === 'direct'
+      ? { handlers: {}, direct: { [CONNECT_PATH]: (call) => take(call.open({ endStallMs })) } }
+      : {
+          handlers: { [CONNECT_PATH]: (call) => take(serverPacketStream(call, { publicOnly, endStallMs })) },
+        }),
   });
   const listener = await listen((socket) => {
     sockets.push(socket);
@@ -64,14 +67,13 @@ async function fill(stream: PacketStream): Promise<void> {
   }
 }
 
-for (const publicOnly of [false, true]) {
-  const kind = publicOnly ? 'public' : 'fast';
+for (const kind of ['fast', 'public', 'direct'] as const) {
   for (const [how, end] of [
     ['ended', (stream: PacketStream) => stream.end(0)],
     ['aborted', (stream: PacketStream) => stream.abort(8, 'slow-consumer')],
   ] as const) {
     test(`a client that reads nothing loses its connection after its ${kind} stream was ${how}`, async (t) => {
-      const { server, connect } = await serve(t, publicOnly);
+      const { server, connect } = await serve(t, kind);
       const { socket, stream } = await connect();
       await fill(stream);
       end(stream);
@@ -82,7 +84,7 @@ for (const publicOnly of [false, true]) {
 }
 
 test('a client that reads nothing keeps its connection while another stream of it lives', async (t) => {
-  const { server, connect } = await serve(t, false);
+  const { server, connect } = await serve(t, 'fast');
   const both = await connect(2);
   await fill(both.stream);
   both.stream.abort(8, 'slow-consumer');
@@ -99,7 +101,7 @@ test('a client that reads nothing keeps its connection while another stream of i
 });
 
 test('a client that reads nothing and answers no ping loses its connection, and no descriptor stays', async (t) => {
-  const { server, connect } = await serve(t, false, { keepaliveTimeMs: 20, keepaliveTimeoutMs: 20 });
+  const { server, connect } = await serve(t, 'fast', { keepaliveTimeMs: 20, keepaliveTimeoutMs: 20 });
   const before = socketDescriptors();
   const { client, socket, stream } = await connect();
   const closed = once(socket, 'close');

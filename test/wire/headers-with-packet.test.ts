@@ -9,19 +9,20 @@ import type { PacketStream } from '../../src/proxy/wire/packet-stream.ts';
 import { ping } from '../../src/proxy/wire/packets.ts';
 import { serverPacketStream } from '../../src/proxy/wire/server-stream.ts';
 import { PROXY_PATH } from '../../src/proxy/wire/services.ts';
-import { listen, Told } from './stream-subjects.ts';
+import { type Implementation, listen, Told } from './stream-subjects.ts';
 
 /** What a client sees of a stream whose headers wait for its first packet: each head, and the trailers if any. */
-async function seenOf(publicOnly: boolean, run: (stream: PacketStream) => void): Promise<string[]> {
-  const server = createGrpcServer({
-    handlers: {
-      [PROXY_PATH]: (call) => {
-        const stream = serverPacketStream(call, { publicOnly, headersWithPacket: true });
-        stream.attach(new Told());
-        run(stream);
-      },
-    },
-  });
+async function seenOf(which: Implementation, run: (stream: PacketStream) => void): Promise<string[]> {
+  const take = (stream: PacketStream): void => {
+    stream.attach(new Told());
+    run(stream);
+  };
+  const options = { publicOnly: which === 'public', headersWithPacket: true };
+  const server = createGrpcServer(
+    which === 'direct'
+      ? { handlers: {}, direct: { [PROXY_PATH]: (call) => take(call.open(options)) } }
+      : { handlers: { [PROXY_PATH]: (call) => take(serverPacketStream(call, options)) } },
+  );
   const listener = await listen((socket) => server.injectConnection(socket));
   const client = http2.connect(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`);
   const seen: string[] = [];
@@ -47,16 +48,14 @@ async function seenOf(publicOnly: boolean, run: (stream: PacketStream) => void):
   }
 }
 
-for (const publicOnly of [false, true]) {
-  const which = publicOnly ? 'public' : 'fast';
-
+for (const which of ['fast', 'public', 'direct'] as const) {
   test(`a ${which} stream that ends without a packet is one head with its status`, async () => {
-    assert.deepEqual(await seenOf(publicOnly, (stream) => stream.end(0)), ['head 200 0']);
-    assert.deepEqual(await seenOf(publicOnly, (stream) => stream.end(3, 'no')), ['head 200 3']);
+    assert.deepEqual(await seenOf(which, (stream) => stream.end(0)), ['head 200 0']);
+    assert.deepEqual(await seenOf(which, (stream) => stream.end(3, 'no')), ['head 200 3']);
   });
 
   test(`a ${which} stream that ends behind a packet has a head, and its status behind it`, async () => {
-    const seen = await seenOf(publicOnly, (stream) => {
+    const seen = await seenOf(which, (stream) => {
       stream.sendFrame(encodeFrame(ping(1)));
       stream.end(0);
     });

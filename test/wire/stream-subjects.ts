@@ -183,7 +183,16 @@ export interface Bed {
 }
 
 export type Side = 'server' | 'client';
-export type Implementation = 'fast' | 'public';
+/** `direct`: the fast one, of a call that never reached grpc-js. */
+export type Implementation = 'fast' | 'public' | 'direct';
+
+export const subjects: readonly (readonly [Side, Implementation])[] = [
+  ['server', 'fast'],
+  ['server', 'public'],
+  ['server', 'direct'],
+  ['client', 'fast'],
+  ['client', 'public'],
+];
 
 export function makeBed(side: Side, implementation: Implementation, bounds: Bounds = {}): Promise<Bed> {
   return side === 'server' ? serverBed(implementation, bounds) : clientBed(implementation, bounds);
@@ -192,17 +201,20 @@ export function makeBed(side: Side, implementation: Implementation, bounds: Boun
 async function serverBed(implementation: Implementation, bounds: Bounds): Promise<Bed> {
   const opened: { stream: PacketStream; told: Told }[] = [];
   const changes = new Changes();
+  const take = (stream: PacketStream): void => {
+    const told = new Told();
+    stream.attach(told);
+    opened.push({ stream, told });
+    changes.check();
+  };
+  const publicOnly = implementation === 'public';
   const server = createGrpcServer({
     ...bounds,
-    handlers: {
-      [CONNECT_PATH]: (call) => {
-        const stream = serverPacketStream(call, { ...bounds, publicOnly: implementation === 'public' });
-        const told = new Told();
-        stream.attach(told);
-        opened.push({ stream, told });
-        changes.check();
-      },
-    },
+    ...(implementation === 'direct'
+      ? { handlers: {}, direct: { [CONNECT_PATH]: (call) => take(call.open(bounds)) } }
+      : {
+          handlers: { [CONNECT_PATH]: (call) => take(serverPacketStream(call, { ...bounds, publicOnly })) },
+        }),
   });
   const listener = await listen((socket) => server.injectConnection(socket));
   const session = http2.connect(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`);

@@ -12,8 +12,9 @@ import { RepeatedLine } from '../ops/repeated-line.ts';
 import { loadServerTls, type ServerTls } from '../ops/tls-files.ts';
 import type { Buffers } from '../wire/buffers.ts';
 import { LINK_HTTP2_WINDOW_BYTES } from '../wire/client-options.ts';
-import { createGrpcServer, type GrpcServer } from '../wire/grpc-server.ts';
+import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from '../wire/grpc-server.ts';
 import type { PacketStream } from '../wire/packet-stream.ts';
+import { grpcServerCall } from '../wire/server-call.ts';
 import { type ServerStreamOptions, serverPacketStream } from '../wire/server-stream.ts';
 import { CONNECT_PATH, PROXY_PATH } from '../wire/services.ts';
 import { MOST_WAITING } from './admission.ts';
@@ -92,7 +93,9 @@ export class Acceptors {
     };
     // An agent calls at once. Whoever does not could hold descriptors for ever, where no client certificate is asked for.
     const newcomers = this.#parts.newcomers('agent port');
-    const grpc = this.#grpcServer(options.keepaliveMs, handlers, newcomers, {
+    const grpc = this.#grpcServer(newcomers, {
+      keepaliveTimeMs: options.keepaliveMs,
+      handlers,
       idleTimeoutMs: options.times.headTimeoutMs,
     });
     return listenTls({
@@ -145,15 +148,8 @@ export class Acceptors {
     await Promise.all(this.#grpcServers.map((server) => server.close()));
   }
 
-  #grpcServer(
-    keepaliveTimeMs: number,
-    handlers: Record<string, (call: ServerDuplexStream<Buffer, Buffer>) => void>,
-    newcomers: Newcomers,
-    more: { readonly idleTimeoutMs?: number; readonly windowBytes?: number },
-  ): GrpcServer {
+  #grpcServer(newcomers: Newcomers, more: GrpcServerOptions): GrpcServer {
     const server = createGrpcServer({
-      keepaliveTimeMs,
-      handlers,
       onIdle: (socket) => newcomers.idle(socket),
       onBusy: (socket) => newcomers.busy(socket),
       ...more,
@@ -177,14 +173,19 @@ export class Acceptors {
       log: log.named('proxy-service'),
       tails,
       openStream: (call) =>
-        this.#openStream(call, {
+        call.open({
+          publicOnly: options.publicStreams,
           highWaterMarkBytes: FRONTEND_HIGH_WATER_BYTES,
           counts: counters.clients,
           headersWithPacket: true,
         }),
     });
-    const grpc = this.#grpcServer(options.frontendKeepaliveMs, { [PROXY_PATH]: proxy }, newcomers, {
+    const grpc = this.#grpcServer(newcomers, {
+      keepaliveTimeMs: options.frontendKeepaliveMs,
       windowBytes: FRONTEND_WINDOW_BYTES,
+      ...(options.publicStreams
+        ? { handlers: { [PROXY_PATH]: (call) => proxy(grpcServerCall(call)) } }
+        : { handlers: {}, direct: { [PROXY_PATH]: proxy } }),
     });
     if (!unix) return (socket) => grpc.injectConnection(socket);
     return (socket) => {

@@ -1,8 +1,8 @@
-import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { oneLine } from '../ops/fault.ts';
 import type { Log } from '../ops/log.ts';
 import { RepeatedLine } from '../ops/repeated-line.ts';
 import type { PacketStream } from '../wire/packet-stream.ts';
+import type { ServerCall } from '../wire/server-call.ts';
 import type { DialDesk } from './dial-desk.ts';
 import { GrpcFrontend } from './grpc-frontend.ts';
 import type { ServerCounters } from './server-counters.ts';
@@ -17,18 +17,16 @@ export interface ProxyServiceOptions {
   readonly times: ServerTimes;
   readonly log: Log;
   readonly tails: Tails;
-  openStream(call: ServerDuplexStream<Buffer, Buffer>): PacketStream;
+  openStream(call: ServerCall): PacketStream;
 }
 
 /** Handles `ProxyService/Proxy`: every stream is a frontend of its own. */
-export function proxyService(
-  options: ProxyServiceOptions,
-): (call: ServerDuplexStream<Buffer, Buffer>) => void {
+export function proxyService(options: ProxyServiceOptions): (call: ServerCall) => void {
   const { desk, counters, times, log } = options;
   const repeated = new RepeatedLine(log);
   return (call) => {
-    const agent = call.metadata.get('user-agent')[0];
-    const client = oneLine(`${call.getPeer()}${agent === undefined ? '' : ` (${String(agent)})`}`, 200);
+    const { peer, userAgent } = call;
+    const client = oneLine(userAgent === undefined ? peer : `${peer} (${userAgent})`, 200);
     counters.grpcFrontends++;
     new GrpcFrontend(options.openStream(call), {
       client,

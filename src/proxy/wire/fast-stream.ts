@@ -29,8 +29,7 @@ export class FastStream extends HandledStream {
   readonly #onFlushed: () => void;
   #received: readonly Buffer[];
   #paused = true;
-  /** The side's opening(), until it was called. */
-  #opening: (() => void) | undefined;
+  #opened = false;
 
   /** `received` are the bytes that were read from the stream before it was taken over. */
   constructor(
@@ -40,7 +39,6 @@ export class FastStream extends HandledStream {
     options: StreamOptions,
   ) {
     super(side, options);
-    this.#opening = side.opening;
     this.#stream = stream;
     this.#session = stream.session;
     this.#received = received;
@@ -118,7 +116,7 @@ export class FastStream extends HandledStream {
   }
 
   protected write(frame: Buffer, tell: boolean): void {
-    if (this.#opening !== undefined) this.#open();
+    if (!this.#opened) this.#open();
     if (tell) this.#queue.write(frame, this.#onFlushed);
     else this.#queue.write(frame);
   }
@@ -129,7 +127,7 @@ export class FastStream extends HandledStream {
   }
 
   protected writeData(connectId: number, payload: Buffer, tell: boolean): void {
-    if (this.#opening !== undefined) this.#open();
+    if (!this.#opened) this.#open();
     const stream = this.#stream;
     // Head and payload leave in one write, without the payload being copied behind the head.
     stream.cork();
@@ -139,9 +137,8 @@ export class FastStream extends HandledStream {
   }
 
   #open(): void {
-    const open = this.#opening;
-    this.#opening = undefined;
-    open?.();
+    this.#opened = true;
+    this.side.opening?.();
   }
 
   /** HTTP/2 has one setting for all streams of a connection, and Node ends one with many settings on their way. */
@@ -176,6 +173,7 @@ export class FastStream extends HandledStream {
 
   #onClose(): void {
     this.#queue.clear();
+    this.side.closed?.();
     if (this.side.role === 'client') this.inputEnded();
   }
 }

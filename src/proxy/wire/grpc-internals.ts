@@ -1,4 +1,10 @@
-import type { ClientHttp2Stream, Http2Server, Http2Stream, ServerHttp2Stream } from 'node:http2';
+import type {
+  ClientHttp2Stream,
+  Http2Server,
+  Http2Stream,
+  IncomingHttpHeaders,
+  ServerHttp2Stream,
+} from 'node:http2';
 import type { Socket } from 'node:net';
 
 /**
@@ -111,6 +117,28 @@ export function http2Servers(server: unknown): Http2Server[] | undefined {
   if (!(servers instanceof Map) || servers.size === 0) return undefined;
   const found = [...servers.keys()];
   return found.every((one) => typeof one?.on === 'function') ? found : undefined;
+}
+
+type StreamListener = (this: Http2Server, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
+
+/**
+ * Has new streams go by grpc-js: those that `take` takes never reach it, the others do as before. Call it after the
+ * server's listeners or injectors were made.
+ */
+export function takeStreams(
+  server: unknown,
+  take: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean,
+): true | undefined {
+  const servers = http2Servers(server);
+  if (servers === undefined || servers.some((one) => one.listenerCount('stream') !== 1)) return undefined;
+  for (const one of servers) {
+    const [before] = one.listeners('stream') as [StreamListener];
+    one.removeAllListeners('stream');
+    one.on('stream', (stream, headers) => {
+      if (!take(stream, headers)) before.call(one, stream, headers);
+    });
+  }
+  return true;
 }
 
 function member(of: unknown, name: keyof Unknown): Unknown | undefined {

@@ -1,11 +1,13 @@
-import type { ServerHttp2Session } from 'node:http2';
+import type { IncomingHttpHeaders, ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { Server, type ServerDuplexStream } from '@grpc/grpc-js';
 import { DEFAULT_SERVER_WINDOW_BYTES, LINK_HTTP2_WINDOW_BYTES } from './client-options.ts';
+import { DirectCall } from './direct-call.ts';
 import { GrpcConnections } from './grpc-connections.ts';
-import { setServerWindow } from './grpc-internals.ts';
+import { setServerWindow, takeStreams } from './grpc-internals.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES } from './handled-stream.ts';
 import { endWhenIdle } from './idle-session.ts';
+import { grpcServerCall, type ServerCall } from './server-call.ts';
 import { identity } from './services.ts';
 
 /** Takes a call up, within the same tick: makes its PacketStream or ends it. */
@@ -14,6 +16,8 @@ export type CallHandler = (call: ServerDuplexStream<Buffer, Buffer>) => void;
 export interface GrpcServerOptions {
   /** The bidirectional methods by path; every other path is answered UNIMPLEMENTED. */
   readonly handlers: Readonly<Record<string, CallHandler>>;
+  /** Bidirectional methods that are served past grpc-js where that is possible, and as by `handlers` otherwise. */
+  readonly direct?: Readonly<Record<string, (call: ServerCall) => void>>;
   /** HTTP/2 flow control window of each stream, and what one that is not read may hold. */
   readonly windowBytes?: number;
   readonly maxMessageBytes?: number;
@@ -59,6 +63,11 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   for (const [path, handler] of Object.entries(options.handlers)) {
     server.register(path, handler, identity, identity, 'bidi');
   }
+  const { direct } = options;
+  for (const [path, handler] of Object.entries(direct ?? {})) {
+    const handle = (call: ServerDuplexStream<Buffer, Buffer>): void => handler(grpcServerCall(call));
+    server.register(path, handle, identity, identity, 'bidi');
+  }
   // The address of a session's socket is gone by the time of its error.
   const remotes = new WeakMap<ServerHttp2Session, string>();
   const connections = new GrpcConnections(server, {
@@ -75,6 +84,15 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       options.onSessionError?.(remotes.get(session) ?? 'a Unix socket', error),
   });
 
+  if (direct !== undefined) {
+    takeStreams(server, (stream, headers) => {
+      const handler = direct[headers[':path'] ?? ''];
+      if (handler === undefined || !isPlainCall(headers)) return false;
+      handler(new DirectCall(stream, headers));
+      return true;
+    });
+  }
+
   return {
     injectConnection: (socket) => {
       socket.setNoDelay(true);
@@ -85,4 +103,10 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     },
     close: () => connections.close(),
   };
+}
+
+/** A deadline is kept by grpc-js, and it refuses what is no gRPC. */
+function isPlainCall(headers: IncomingHttpHeaders): boolean {
+  const type = headers['content-type'];
+  return type?.startsWith('application/grpc') === true && headers['grpc-timeout'] === undefined;
 }

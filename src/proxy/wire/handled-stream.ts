@@ -33,11 +33,13 @@ export const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 export interface CallSide {
   readonly role: 'server' | 'client';
   /** Called before the first packet is written. */
-  readonly opening?: (() => void) | undefined;
+  opening?(): void;
   /** The end was asked for; finish() follows when the transport below was handed all that was written. */
   ending?(): void;
   /** Server: the status behind all that was written. Client: half-close. */
   finish(code: number, details: string): void;
+  /** The HTTP/2 stream is closed; told by the implementation that reads it itself. */
+  closed?(): void;
   /** Ends the call at once, whatever is still unsent. */
   reset(code: number, details: string): void;
 }

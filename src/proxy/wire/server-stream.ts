@@ -1,20 +1,18 @@
-import http2, { type ServerHttp2Stream } from 'node:http2';
+import type { ServerHttp2Stream } from 'node:http2';
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import { FastStream } from './fast-stream.ts';
-import { DEFAULT_END_STALL_MS } from './grpc-connections.ts';
 import { serverHttp2Stream } from './grpc-internals.ts';
 import {
   CANCELLED,
   type CallSide,
   type HandledStream,
-  INTERNAL,
   OK,
-  RESOURCE_EXHAUSTED,
   type StreamOptions,
   UNAVAILABLE,
 } from './handled-stream.ts';
 import type { PacketStream, StreamEnd } from './packet-stream.ts';
 import { PublicStream } from './public-stream.ts';
+import { resetCode, resetWhenStalled } from './reset-stream.ts';
 
 export interface ServerStreamOptions extends StreamOptions {
   /** Never reach below the public API of grpc-js, but to reset a stream whose peer does not read. */
@@ -85,7 +83,7 @@ function fastStream(
   const ending = (): void => resetWhenStalled(below, () => stream.bufferedBytes, options.endStallMs);
   const side: CallSide = {
     role: 'server',
-    opening: options.headersWithPacket === true ? () => call.sendMetadata(new Metadata()) : undefined,
+    ...(options.headersWithPacket === true ? { opening: () => call.sendMetadata(new Metadata()) } : {}),
     ending,
     finish,
     reset: (code, details) => {
@@ -136,28 +134,4 @@ class OwnStatus {
     if (code === OK) this.#call.end();
     else this.#call.emit('error', { code, details });
   };
-}
-
-/** A client that neither reads nor goes away must not keep a stream that is over here. */
-function resetWhenStalled(
-  stream: ServerHttp2Stream,
-  bufferedBytes: () => number,
-  stallMs = DEFAULT_END_STALL_MS,
-): void {
-  let left = Number.POSITIVE_INFINITY;
-  const timer = setInterval(() => {
-    if (bufferedBytes() < left) left = bufferedBytes();
-    else
-      stream.close(
-        stream.writableFinished ? http2.constants.NGHTTP2_NO_ERROR : http2.constants.NGHTTP2_CANCEL,
-      );
-  }, stallMs);
-  timer.unref();
-  stream.once('close', () => clearInterval(timer));
-}
-
-function resetCode(code: number): number {
-  if (code === INTERNAL) return http2.constants.NGHTTP2_INTERNAL_ERROR;
-  if (code === RESOURCE_EXHAUSTED) return http2.constants.NGHTTP2_ENHANCE_YOUR_CALM;
-  return http2.constants.NGHTTP2_CANCEL;
 }

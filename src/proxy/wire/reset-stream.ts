@@ -1,0 +1,28 @@
+import http2, { type ServerHttp2Stream } from 'node:http2';
+import { DEFAULT_END_STALL_MS } from './grpc-connections.ts';
+import { INTERNAL, RESOURCE_EXHAUSTED } from './handled-stream.ts';
+
+/** A client that neither reads nor goes away must not keep a stream that is over here. */
+export function resetWhenStalled(
+  stream: ServerHttp2Stream,
+  bufferedBytes: () => number,
+  stallMs = DEFAULT_END_STALL_MS,
+): void {
+  let left = Number.POSITIVE_INFINITY;
+  const timer = setInterval(() => {
+    if (bufferedBytes() < left) left = bufferedBytes();
+    else
+      stream.close(
+        stream.writableFinished ? http2.constants.NGHTTP2_NO_ERROR : http2.constants.NGHTTP2_CANCEL,
+      );
+  }, stallMs);
+  timer.unref();
+  stream.once('close', () => clearInterval(timer));
+}
+
+/** The HTTP/2 code for a stream that is reset in place of a gRPC status. */
+export function resetCode(code: number): number {
+  if (code === INTERNAL) return http2.constants.NGHTTP2_INTERNAL_ERROR;
+  if (code === RESOURCE_EXHAUSTED) return http2.constants.NGHTTP2_ENHANCE_YOUR_CALM;
+  return http2.constants.NGHTTP2_CANCEL;
+}
