@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { dialTunnel } from '../../src/proxy/client/dial-tunnel.ts';
+import { deferred } from '../peers/deferred.ts';
 import { OperatorWorld } from '../peers/operator-world.ts';
+import { Pattern } from '../peers/pattern.ts';
 import { type Destination, startDestination } from '../peers/tunnel.ts';
 
 describe('drain against real servers and agents', () => {
@@ -24,11 +26,11 @@ describe('drain against real servers and agents', () => {
     await world.close();
   });
 
-  const dial = async (): Promise<Duplex> => {
+  const dial = async (address = echo.address): Promise<Duplex> => {
     const tunnel = await dialTunnel({
       server: { kind: 'unix', path: world.servers[0]?.connectPath ?? '' },
       mode: 'http-connect',
-      address: echo.address,
+      address,
       signal: new AbortController().signal,
       timeoutMs: 20_000,
     });
@@ -79,6 +81,44 @@ describe('drain against real servers and agents', () => {
     const undone = await world.run(['undrain', 'node-b']).ended;
     assert.equal(undone.code, 0);
     assert.match(undone.out, /^node-b: ended: order /);
+  });
+
+  it('a long transfer ends untouched, its agent is drained then, and leaves by itself when it is told to stop', async () => {
+    const agent = await world.agent('node-c');
+    const pattern = new Pattern(1, 'down');
+    const [half, whole] = [2 << 20, 4 << 20];
+    const rest = deferred<void>();
+    const source = await startDestination((socket) => {
+      socket.write(pattern.bytes(0, half));
+      void rest.promise.then(() => socket.end(pattern.bytes(half, whole - half)));
+    });
+    const isCarrier = (): boolean =>
+      [...(world.servers[0]?.server.backends.all() ?? [])].some(
+        (one) =>
+          one.agentId === 'node-c' &&
+          [...one.tunnels.values()].some((tunnel) => tunnel.address === source.address),
+      );
+    let transfer = await dial(source.address);
+    while (!isCarrier()) {
+      transfer.destroy();
+      transfer = await dial(source.address);
+    }
+    const received: Buffer[] = [];
+    transfer.on('data', (chunk: Buffer) => received.push(chunk));
+    const both = { KONNECTIVITY_TS_ADMIN: world.sockets.join(',') };
+    const run = world.run(['drain', 'node-c'], both);
+    await run.written(`  ${source.address}, `);
+    rest.resolve();
+    await once(transfer, 'end');
+    pattern.check(0, Buffer.concat(received));
+    assert.equal(Buffer.concat(received).length, whole);
+    transfer.end();
+    assert.deepEqual((await run.ended).out, 'node-c: drained on all its 2 servers; safe to stop\n');
+    agent.agent.leave();
+    assert.equal(await agent.ended, 'left');
+    source.close();
+    // Nobody carries the end any more: each server has to be told.
+    assert.equal((await world.run(['undrain', 'node-c'], both).ended).code, 0);
   });
 
   it('safe to stop is said by one server for both', async () => {
