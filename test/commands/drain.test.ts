@@ -582,6 +582,72 @@ describe('drain at several servers', () => {
   });
 });
 
+describe('drain and what servers say one after the other', () => {
+  /** Enough for everything to be looked at that is there. */
+  const looks = async (): Promise<void> => {
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('tells nothing before all of them said something', async () => {
+    const fleet = fleetOf('cp-1', 'cp-2');
+    fleet.tunnel('node-b');
+    const [, second] = fleet.servers;
+    const hold = second?.hold('watchAgents');
+    const run = new Case(fleet, ['node-b'], {}, { times: { answerMs: 60_000 } });
+    await hold?.asked;
+    await looks();
+    hold?.release();
+    await run.io.written('node-b: draining');
+    await run.io.written('1 tunnel left on 2 servers');
+    assert.doesNotMatch(run.io.said, /partial/);
+    fleet.endTunnels('node-b');
+    assert.equal(await run.code, 0);
+  });
+
+  it('counts each cut tunnel once, though one server loses the agent before another', async () => {
+    const fleet = fleetOf('cp-1', 'cp-2');
+    fleet.tunnel('node-b');
+    fleet.tunnel('node-b', { serverId: 'cp-2' });
+    const run = new Case(fleet, ['node-b']);
+    await run.io.written('2 tunnels left on 2 servers');
+    const agent = fleet.agents.get('node-b');
+    assert.ok(agent);
+    agent.servers = ['cp-2'];
+    fleet.changed();
+    await looks();
+    fleet.lose('node-b');
+    assert.equal(await run.code, 8);
+    assert.equal(run.io.out, 'node-b: left; 2 tunnels were cut\n');
+  });
+
+  it('waits a moment for a server that has yet to agree', async () => {
+    const fleet = fleetOf('cp-1', 'cp-2');
+    const more = { conditions: ['partial' as const], safeToStop: false, replacements: 0 };
+    fleet.agent('node-b', { more });
+    const run = new Case(fleet, ['node-b'], {}, { times: { settleMs: 60_000 } });
+    await run.io.written('draining is ordered');
+    await looks();
+    Object.assign(more, { conditions: [], safeToStop: true });
+    fleet.changed();
+    assert.equal(await run.code, 0);
+    assert.equal(run.io.out, 'node-b: drained on all its 2 servers; safe to stop\n');
+  });
+
+  it('says when the agent was told to stop meanwhile', async () => {
+    const fleet = fleetOf();
+    fleet.tunnel('node-b');
+    const run = new Case(fleet, ['node-b']);
+    await run.io.written('1 tunnel left');
+    const agent = fleet.agents.get('node-b');
+    assert.ok(agent);
+    agent.leavingSince = new Date();
+    fleet.changed();
+    await run.io.written('node-b: draining (leaving), 1 tunnel left');
+    fleet.endTunnels('node-b');
+    assert.equal(await run.code, 0);
+  });
+});
+
 describe('drain and a server that restarts', () => {
   it('places the order again with the same ID, and says so', async () => {
     const fleet = fleetOf();

@@ -255,7 +255,7 @@ describe('what is watched', () => {
     const [, second] = fleet.servers;
     assert.ok(second);
     const io = new OperatorIo();
-    const hold = second.hold();
+    const hold = second.hold('watchAgents');
     const code = agents({ watch: true, output: 'json' }, io, toolsOf(fleet, { answerMs: 60_000 }));
     await hold.asked;
     // The first server's is taken in by then.

@@ -157,7 +157,9 @@ export class FakeServer implements AdminClient {
   /** Thrown by the next Drain that changes something. */
   nextRefusal: Fault | undefined;
   clients = 0;
-  #held: { readonly asked: () => void; readonly released: Promise<void> } | undefined;
+  #held:
+    | { readonly method: string; readonly asked: () => void; readonly released: Promise<void> }
+    | undefined;
   #losses = new Set<() => void>();
 
   constructor(fleet: FakeFleet, id: string) {
@@ -166,14 +168,14 @@ export class FakeServer implements AdminClient {
     this.address = `unix:///${id}/admin.sock`;
   }
 
-  /** The next request waits until it is released. */
-  hold(): { readonly asked: Promise<void>; release(): void } {
+  /** The next request of that kind waits until it is released. */
+  hold(method: string): { readonly asked: Promise<void>; release(): void } {
     let release = (): void => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
     const asked = new Promise<void>((resolve) => {
-      this.#held = { asked: resolve, released };
+      this.#held = { method, asked: resolve, released };
     });
     return { asked, release };
   }
@@ -416,9 +418,11 @@ export class FakeServer implements AdminClient {
     signal.throwIfAborted();
     this.requests.push({ method, request });
     const held = this.#held;
-    this.#held = undefined;
-    held?.asked();
-    await held?.released;
+    if (held?.method === method) {
+      this.#held = undefined;
+      held.asked();
+      await held.released;
+    }
     if (this.refuses !== undefined) throw this.refuses;
     if (this.health === 'down') throw new Fault('admin-unreachable', `${this.address} cannot be reached`);
     if (this.health === 'up') return;

@@ -23,7 +23,7 @@ export class Progress {
   async tell(agent: Agent): Promise<void> {
     const { clock, times } = this.#operator;
     const nowMs = clock.monoMs();
-    const key = [agent.state, agent.tunnels, agent.pendingDials, ...agent.conditions].join(' ');
+    const key = [agent.state, agent.source, agent.tunnels, agent.pendingDials, ...agent.conditions].join(' ');
     const told = this.#told.get(agent.id);
     const waitMs = told?.key === key ? times.remindMs : times.progressMs;
     if (told !== undefined && nowMs - told.atMs < waitMs) return;
@@ -33,7 +33,8 @@ export class Progress {
   }
 
   async #lines(agent: Agent): Promise<string[]> {
-    const conditions = agent.conditions.length === 0 ? '' : ` (${agent.conditions.join(', ')})`;
+    const marks = [...(agent.source === 'leaving' ? ['leaving'] : []), ...agent.conditions];
+    const conditions = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
     const where = agent.serverIds.length > 1 ? ` on ${countText(agent.serverIds.length, 'server')}` : '';
     const lines = [`${agent.id}: ${agent.state}${conditions}, ${leftOf(agent)} left${where}`];
     if (agent.tunnels === 0) return lines;

@@ -2,7 +2,7 @@ import type { AdminClient } from '../../proxy/admin/client/admin-client.ts';
 import { type Agent, IN_DOUBT } from '../../proxy/admin/model/agent.ts';
 import { mergeAgents } from '../../proxy/admin/model/merge-agents.ts';
 import type { Order } from '../../proxy/admin/model/order.ts';
-import { AgentsWatch, type WatchNews } from '../agents-watch.ts';
+import { AgentsWatch, type WatchedServer, type WatchNews } from '../agents-watch.ts';
 import { ofServer } from '../ask-all.ts';
 import { Bell } from '../bell.ts';
 import { ExitCode } from '../exit-code.ts';
@@ -38,6 +38,8 @@ class Waiting {
   leftAtMs: number | undefined;
   drainedAtMs: number | undefined;
   code: ExitCode | undefined;
+  /** Its tunnels at each server, as it was seen there last. */
+  readonly #here = new Map<WatchedServer, number>();
 
   constructor(agent: Agent, { orders, cuts }: WaitFor) {
     this.id = agent.id;
@@ -48,7 +50,21 @@ class Waiting {
     if (this.sawLiving) this.last = agent;
   }
 
-  see(agent: Agent | undefined): void {
+  /** Of its tunnels when it was seen last, those at servers that were not asked: nobody says how they ended. */
+  elsewhere(servers: readonly WatchedServer[]): number {
+    const { last } = this;
+    const isAsked = (id: string): boolean => servers.some(({ serverId }) => serverId === id);
+    if (last === undefined || last.serverIds.every(isAsked)) return 0;
+    const here = [...this.#here.values()].reduce((sum, tunnels) => sum + tunnels, 0);
+    return Math.max(0, last.tunnels - here);
+  }
+
+  /** @param agent what it is over all servers, which do not lose it at the same instant */
+  see(agent: Agent | undefined, servers: readonly WatchedServer[]): void {
+    for (const server of servers) {
+      const seen = server.agents.get(this.id);
+      if (seen !== undefined && seen.state !== 'gone') this.#here.set(server, seen.tunnelsHere);
+    }
     if (agent === undefined) return;
     if (agent.order !== undefined) {
       this.order = agent.order;
@@ -100,9 +116,11 @@ export async function waitDrained(operator: Operator, plan: DrainPlan, wait: Wai
       }
       await bell.wait(clock, Math.min(times.retryMs, endMs - nowMs), stopped);
       stopped.throwIfAborted();
+      // Until then it is a picture of some of them.
+      if (!watch.servers.every(({ answers, fault }) => answers || fault !== undefined)) continue;
       const agents = new Map(mergeAgents(watch.views).map((agent) => [agent.id, agent]));
       const answering = watch.servers.filter((server) => server.answers).length;
-      for (const one of left) one.see(agents.get(one.id));
+      for (const one of left) one.see(agents.get(one.id), watch.servers);
       const told = await again.tell(
         watch.servers,
         new Map(left.flatMap((one) => (one.order ? [[one.id, one.order]] : []))),
@@ -113,7 +131,7 @@ export async function waitDrained(operator: Operator, plan: DrainPlan, wait: Wai
         const agent = agents.get(one.id);
         const sight = { agent, answering, named: watch.servers.length, untold: again.untold(one.id) };
         const end = drainEnd(sight, { ...memoryOf(one), allowPartial: plan.allowPartial });
-        if (end !== undefined) await finish(operator, report, one, end);
+        if (end !== undefined) await finish(operator, report, one, end, watch.servers);
         else if (agent !== undefined && answering > 0) {
           one.leftAtMs = undefined;
           one.drainedAtMs = undefined;
@@ -142,7 +160,13 @@ function memoryOf({ instance, sawOrder, sawLiving }: Waiting) {
 }
 
 /** Takes an end for good; an agent that lost tunnels with its stream may still come back for a moment. */
-async function finish(operator: Operator, report: DrainReport, one: Waiting, end: DrainEnd): Promise<void> {
+async function finish(
+  operator: Operator,
+  report: DrainReport,
+  one: Waiting,
+  end: DrainEnd,
+  servers: readonly WatchedServer[],
+): Promise<void> {
   const { clock, times } = operator;
   if (end.kind === 'drained' && mayStillBeSafe(end.agent)) {
     one.drainedAtMs ??= clock.monoMs();
@@ -150,10 +174,8 @@ async function finish(operator: Operator, report: DrainReport, one: Waiting, end
   }
   let count: CutCount = (await one.cut?.count()) ?? NONE_CUT;
   if (end.kind === 'left') {
-    // Tunnels of servers that were not asked: nobody can say how they ended.
-    const unseen = one.last === undefined ? 0 : Math.max(0, one.last.tunnels - one.last.tunnelsHere);
     const broken = Math.min(count.brokenLast, one.last?.tunnels ?? 0);
-    count = { ...count, lost: count.lost + unseen, stopped: count.stopped + broken };
+    count = { ...count, lost: count.lost + one.elsewhere(servers), stopped: count.stopped + broken };
     const cut = count.lost + count.atDeadline + count.stopped;
     one.leftAtMs ??= clock.monoMs();
     if (cut > 0 && clock.monoMs() - one.leftAtMs < times.goneMs) return;
@@ -164,10 +186,10 @@ async function finish(operator: Operator, report: DrainReport, one: Waiting, end
   if (end.kind === 'undrained') operator.say(`drain it anew: ${operator.command('drain', one.id)}`);
 }
 
-/** Drained, and nothing but the word of servers that were not asked is missing: it travels through the agent. */
+/** Drained, and nothing but the word of some servers is missing: it travels through the agent. */
 function mayStillBeSafe({ kind, safeToStop, lastFor, conditions }: Agent): boolean {
   if (kind === 'go' || safeToStop || lastFor.length > 0) return false;
-  return !IN_DOUBT.some((condition) => conditions.includes(condition));
+  return !IN_DOUBT.some((condition) => condition !== 'partial' && conditions.includes(condition));
 }
 
 function giveUp(operator: Operator, report: DrainReport, one: Waiting, timeoutMs: number): void {
