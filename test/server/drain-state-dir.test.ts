@@ -201,6 +201,20 @@ describe('a state directory', () => {
     await before.control.close();
   });
 
+  it('has orders of agents that have not connected since: they cannot be made to end with a restart, and it is said why', async () => {
+    const before = await run();
+    before.connect('a', 'one');
+    before.connect('b', 'one');
+    before.control.drain({ agentIds: ['a'], ...alice });
+    await before.control.close();
+    const after = await run();
+    const update = () => after.control.drain({ agentIds: ['a'], until: 'restart', force: true, ...alice });
+    assert.throws(update, /agent a has not connected since this server started/);
+    after.connect('a', 'one');
+    assert.equal(update()[0]?.change, 'updated');
+    await after.control.close();
+  });
+
   it('is readable by its owner alone', async () => {
     const path = join(directory, 'made');
     const one = await run({ path });

@@ -106,6 +106,7 @@ export class DrainDecider {
       agentId,
       existing: inForce(ledger.stateOf(agentId)),
       instance: sightings.of(agentId)?.instance,
+      isUnseen: !sightings.has(agentId),
       now: now(),
     });
     if (planned.change === 'placed' && ledger.ended.has(agentId, planned.order.id)) {

@@ -9,6 +9,8 @@ export interface PlanFacts {
   readonly existing: Order | undefined;
   /** The instance to which an order until restart would belong. */
   readonly instance: string | undefined;
+  /** It has not connected to this server since that started, so neither instance nor kind is known. */
+  readonly isUnseen?: boolean;
   readonly now: Deadline;
 }
 
@@ -80,8 +82,14 @@ function deadlineOf(inMs: number | undefined, now: Deadline): Deadline | undefin
   return { monoMs: now.monoMs + inMs, unixMs: now.unixMs + inMs };
 }
 
-function instanceOf({ agentId, instance }: PlanFacts): string {
+function instanceOf({ agentId, instance, isUnseen }: PlanFacts): string {
   if (instance !== undefined) return instance;
+  if (isUnseen === true) {
+    throw bad(
+      `agent ${agentId} has not connected since this server started, so it is not known which instance would end the order`,
+      'leave --until restart out, or wait until it connects',
+    );
+  }
   throw bad(
     `agent ${agentId} is a Go agent and announces no instance, so an order until its restart would never end`,
     'leave --until restart out, and undrain it afterwards',
