@@ -34,6 +34,24 @@ test('an idle agent says that it leaves, and ends by itself once its server says
     await agent.logged('Leaving: nothing is left');
   }));
 
+for (const [name, drainTimeoutMs, words] of [
+  ['no --drain-timeout is set', 0, 'no --drain-timeout is set, so the grace period of the platform applies'],
+  ['it has time', 90_000, 'at the last tunnel, or after 90 s (--drain-timeout)'],
+] as const) {
+  test(`what is left when an agent begins to leave is logged, and what ends it where ${name}`, () =>
+    agentCase(
+      async ({ agent, connect, destination }) => {
+        await connect.open(destination.address);
+        agent.agent.leave();
+        const line = await agent.logged('Leaving: new dials go to other agents');
+        assert.match(line, /left=1/);
+        assert.ok(line.includes(words), line);
+      },
+      {},
+      { drainTimeoutMs },
+    ));
+}
+
 for (const [name, answers] of [
   ['that says nothing', []],
   ['that has no replacement', [replacements(0)]],

@@ -11,6 +11,7 @@ import {
   pong,
 } from '../../src/proxy/wire/packets.ts';
 import { defaultProbeTimes } from '../../src/proxy/wire/probe.ts';
+import { answering } from '../peers/answering.ts';
 import { received, requestConnect } from '../peers/connect-request.ts';
 import type { ScriptedStream } from '../peers/scripted-stream.ts';
 import { until } from '../peers/sockets-left.ts';
@@ -178,6 +179,24 @@ it('ours tell agents by state, drain orders, and pools that are out of ready age
   const both = await scrape(server);
   assert.equal(both.value('konnectivity_ts_pools_out_of_ready{strategy="default"}'), 1);
   assert.ok((both.value('konnectivity_ts_drain_order_age_seconds_max') ?? -1) >= 0);
+});
+
+it('ours count dials that went to an agent which is not ready, by strategy', async () => {
+  const server = await start();
+  const agent = await server.agent('a', { kind: 'go' });
+  answering(agent);
+  const dial = async (id: bigint): Promise<void> => {
+    const frontend = server.frontend();
+    frontend.send(dialRequest(id, '10.0.0.1:80'));
+    assert.equal((await frontend.next(PacketType.DIAL_RSP)).error, '');
+  };
+  const counted = async (): Promise<number | undefined> =>
+    (await scrape(server)).value('konnectivity_ts_fallback_dials_total{strategy="default"}');
+  await dial(1n);
+  assert.equal((await counted()) ?? 0, 0);
+  server.server.drain.drain({ agentIds: ['a'], actor: 'alice', actorClaimed: false, force: true });
+  await dial(2n);
+  assert.equal(await counted(), 1);
 });
 
 it('ours tell a suspect agent, and when it answers again', async () => {
