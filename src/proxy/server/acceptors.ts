@@ -20,6 +20,7 @@ import { CONNECT_PATH, PROXY_PATH } from '../wire/services.ts';
 import { MOST_WAITING } from './admission.ts';
 import { agentService } from './agent-service.ts';
 import { acceptHttp2Preface } from './authority/accept-http2-preface.ts';
+import { OpeningWatch } from './authority/opening-watch.ts';
 import type { Backends } from './backends.ts';
 import { ConnectFrontend, type ConnectFrontendOptions } from './connect-frontend.ts';
 import { type DialDesk, newDialId } from './dial-desk.ts';
@@ -180,8 +181,10 @@ export class Acceptors {
           headersWithPacket: true,
         }),
     });
+    const openings = new OpeningWatch();
     const grpc = this.#grpcServer(newcomers, {
       keepaliveTimeMs: options.frontendKeepaliveMs,
+      ...(unix ? { firstStreamTimeoutMs: times.headTimeoutMs, onUnused: () => openings.unused() } : {}),
       windowBytes: FRONTEND_WINDOW_BYTES,
       ...(options.publicStreams
         ? { handlers: { [PROXY_PATH]: (call) => proxy(grpcServerCall(call)) } }
@@ -189,9 +192,14 @@ export class Acceptors {
     });
     if (!unix) return (socket) => grpc.injectConnection(socket);
     return (socket) => {
+      if (!openings.on) {
+        grpc.injectConnection(socket);
+        return;
+      }
       this.#openingSockets.add(socket);
       acceptHttp2Preface(socket, { timeoutMs: times.headTimeoutMs }).then(
-        () => {
+        (mended) => {
+          openings.looked(mended);
           this.#openingSockets.delete(socket);
           grpc.injectConnection(socket);
         },

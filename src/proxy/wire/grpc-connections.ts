@@ -15,6 +15,10 @@ export interface GrpcConnectionsOptions {
   /** The last stream of a connection is over; it has one again. */
   onIdle?(socket: Socket): void;
   onBusy?(socket: Socket): void;
+  /** A connection on which no stream was begun for that long is destroyed; never without. */
+  readonly firstStreamTimeoutMs?: number;
+  /** A connection closed, and no stream was ever begun on it. */
+  onUnused?(): void;
   onSession?(session: ServerHttp2Session, socket: Socket): void;
   /** A connection broke the HTTP/2 protocol, or failed; it is ended, and nothing else. */
   onSessionError?(session: ServerHttp2Session, error: Error): void;
@@ -23,6 +27,10 @@ export interface GrpcConnectionsOptions {
 interface Connection {
   session: ServerHttp2Session | undefined;
   readonly streams: Set<ServerHttp2Stream>;
+  /** No stream was begun yet. */
+  unused: boolean;
+  /** Ends that. */
+  timer: NodeJS.Timeout | undefined;
   /** Nothing of it lived at the last look. */
   dead: boolean;
 }
@@ -70,12 +78,25 @@ export class GrpcConnections {
       socket.destroy();
       return;
     }
-    const connection: Connection = { session: undefined, streams: new Set(), dead: false };
+    const { firstStreamTimeoutMs } = this.#options;
+    const timer =
+      firstStreamTimeoutMs === undefined ? undefined : setTimeout(destroy, firstStreamTimeoutMs, socket);
+    const connection: Connection = {
+      session: undefined,
+      streams: new Set(),
+      unused: true,
+      timer,
+      dead: false,
+    };
     this.#connections.set(socket, connection);
     // Before Node's own listener, which does the same, and makes an error object first: clients often leave behind the
     // status without ending their side of the stream.
-    socket.once('close', () => {
+    socket.on('close', () => {
       this.#connections.delete(socket);
+      if (connection.unused) {
+        clearTimeout(connection.timer);
+        this.#options.onUnused?.();
+      }
       for (const stream of connection.streams) {
         stream.close(http2.constants.NGHTTP2_CANCEL);
         stream.destroy();
@@ -101,14 +122,18 @@ export class GrpcConnections {
     connection.session = session;
     session.on('stream', (stream: ServerHttp2Stream) => {
       connection.streams.add(stream);
+      if (connection.unused) {
+        connection.unused = false;
+        clearTimeout(connection.timer);
+      }
       this.#options.onBusy?.(socket);
-      stream.once('close', () => {
+      stream.on('close', () => {
         connection.streams.delete(stream);
         if (connection.streams.size === 0) this.#options.onIdle?.(socket);
         setImmediate(forget, stream);
       });
     });
-    session.once('close', () => setImmediate(forget, session));
+    session.on('close', () => setImmediate(forget, session));
     this.#options.onSession?.(session, socket);
   }
 
@@ -137,8 +162,14 @@ export class GrpcConnections {
  * collected. They are not called any more.
  */
 function forget(closed: ServerHttp2Session | ServerHttp2Stream): void {
+  // Which would otherwise be told of each that goes.
+  closed.removeAllListeners('removeListener');
   closed.removeAllListeners();
   closed.on('error', ignore);
+}
+
+function destroy(socket: Socket): void {
+  socket.destroy();
 }
 
 function ignore(): void {}

@@ -31,6 +31,10 @@ export interface GrpcServerOptions {
   /** A connection has no stream any more; has one again. */
   readonly onIdle?: (socket: Socket) => void;
   readonly onBusy?: (socket: Socket) => void;
+  /** A connection on which no stream was begun for that long is destroyed; never without. */
+  readonly firstStreamTimeoutMs?: number;
+  /** A connection closed, and no stream was ever begun on it. */
+  readonly onUnused?: () => void;
   /** A connection broke the HTTP/2 protocol, or failed; it is ended, and nothing else. For a line in the log. */
   readonly onSessionError?: (remote: string, error: Error) => void;
 }
@@ -74,6 +78,10 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     ...(options.endStallMs === undefined ? {} : { endStallMs: options.endStallMs }),
     ...(options.onIdle === undefined ? {} : { onIdle: options.onIdle }),
     ...(options.onBusy === undefined ? {} : { onBusy: options.onBusy }),
+    ...(options.firstStreamTimeoutMs === undefined
+      ? {}
+      : { firstStreamTimeoutMs: options.firstStreamTimeoutMs }),
+    ...(options.onUnused === undefined ? {} : { onUnused: options.onUnused }),
     onSession: (session, { remoteAddress, remotePort }) => {
       // Node gives back the window of the connection at once; only those of streams hold anything.
       session.setLocalWindowSize(Math.max(windowBytes, LINK_HTTP2_WINDOW_BYTES));

@@ -11,7 +11,7 @@ const [ACK, END_HEADERS, PADDED, PRIORITY] = [0x1, 0x4, 0x8, 0x20] as const;
 export type Opening =
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'not-http2' }
-  | { readonly kind: 'complete'; readonly bytes: Buffer };
+  | { readonly kind: 'complete'; readonly bytes: Buffer; readonly mended: boolean };
 
 /**
  * Looks at everything a client sent so far. Complete when its first header block and the acknowledgement of one
@@ -22,6 +22,7 @@ export function readOpening(bytes: Buffer): Opening {
   if (bytes.compare(PREFACE, 0, common, 0, common) !== 0) return { kind: 'not-http2' };
   const frames: Buffer[] = [];
   let sawAck = false;
+  let sawHead = false;
   let mended = false;
   let at = PREFACE.length;
   for (;;) {
@@ -32,19 +33,20 @@ export function readOpening(bytes: Buffer): Opening {
       at = frame.end;
       continue;
     }
-    if (!mended && frame.type === HEADERS) {
+    if (!sawHead && frame.type === HEADERS) {
       const block = blockAt(bytes, at);
       if (block === undefined) return { kind: 'incomplete' };
-      frames.push(block.mended);
+      frames.push(block.bytes);
       at = block.end;
-      mended = true;
+      sawHead = true;
+      mended = block.mended;
       continue;
     }
     frames.push(bytes.subarray(at, frame.end));
     at = frame.end;
   }
-  if (!sawAck || !mended) return { kind: 'incomplete' };
-  return { kind: 'complete', bytes: Buffer.concat([PREFACE, ...frames, bytes.subarray(at)]) };
+  if (!sawAck || !sawHead) return { kind: 'incomplete' };
+  return { kind: 'complete', mended, bytes: Buffer.concat([PREFACE, ...frames, bytes.subarray(at)]) };
 }
 
 interface Frame {
@@ -70,7 +72,10 @@ function frameAt(bytes: Buffer, at: number): Frame | undefined {
 }
 
 /** The header block that begins at `at`, with its CONTINUATION frames, as it should be passed on. */
-function blockAt(bytes: Buffer, at: number): { readonly mended: Buffer; readonly end: number } | undefined {
+function blockAt(
+  bytes: Buffer,
+  at: number,
+): { readonly bytes: Buffer; readonly mended: boolean; readonly end: number } | undefined {
   const first = frameAt(bytes, at) as Frame;
   const fragments = [fragmentOf(first)];
   let last = first;
@@ -84,9 +89,10 @@ function blockAt(bytes: Buffer, at: number): { readonly mended: Buffer; readonly
   }
   const asSent = bytes.subarray(at, last.end);
   const block = mendAuthority(Buffer.concat(fragments));
-  if (block === undefined || (last.flags & END_HEADERS) === 0) return { mended: asSent, end: last.end };
+  if (block === undefined || (last.flags & END_HEADERS) === 0)
+    return { bytes: asSent, mended: false, end: last.end };
   // Padding and priority mean nothing to what is behind us, so the new frames go without.
-  return { mended: framesOf(block, first), end: last.end };
+  return { bytes: framesOf(block, first), mended: true, end: last.end };
 }
 
 /** A header block as HEADERS and as many CONTINUATION frames as the default frame size asks for. */
