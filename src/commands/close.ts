@@ -6,6 +6,7 @@ import { Fault } from '../proxy/ops/fault.ts';
 import type { AdminFlags } from './admin-flags.ts';
 import { askAll, lostOf } from './ask-all.ts';
 import { ExitCode } from './exit-code.ts';
+import { tellingInterruption } from './interrupted-change.ts';
 import type { CommandIo } from './io.ts';
 import { type Operator, type OperatorTools, operate } from './operator.ts';
 import { shellWord } from './shell-word.ts';
@@ -23,12 +24,24 @@ export function close(
   io: CommandIo,
   tools?: OperatorTools,
 ): Promise<ExitCode> {
-  return operate(flags, io, (operator) => closeOne(operator, id, flags), tools, { endsWithReader: false });
+  return operate(
+    flags,
+    io,
+    (operator) => tellingInterruption(operator, (sending) => closeOne(operator, id, flags, sending)),
+    tools,
+    { endsWithReader: false },
+  );
 }
 
-async function closeOne(operator: Operator, id: string, flags: CloseFlags): Promise<ExitCode> {
+async function closeOne(
+  operator: Operator,
+  id: string,
+  flags: CloseFlags,
+  sending: () => void,
+): Promise<ExitCode> {
   const owner = await ownerOf(operator, id);
   const request = { id, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
+  if (!flags.dryRun) sending();
   const tunnel = await owner.closeTunnel(
     flags.dryRun ? { ...request, validateOnly: true } : request,
     operator.stopped,

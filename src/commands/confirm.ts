@@ -19,7 +19,6 @@ export async function confirm(operator: Operator, question: string, why: string)
     return /^y(es)?$/i.test(answer?.trim() ?? '');
   } catch (error) {
     io.stderr.write('\n');
-    operator.say('nothing was changed');
     throw error;
   }
 }

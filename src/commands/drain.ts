@@ -21,6 +21,7 @@ import {
 import { waitDrained } from './drain/wait-drained.ts';
 import { ExitCode, exitOf, worstExit } from './exit-code.ts';
 import { findAgents } from './find-agents.ts';
+import { tellingInterruption } from './interrupted-change.ts';
 import type { CommandIo } from './io.ts';
 import { type Operator, type OperatorTools, operate } from './operator.ts';
 
@@ -31,11 +32,17 @@ export function drain(
   io: CommandIo,
   tools?: OperatorTools,
 ): Promise<ExitCode> {
-  const run = (operator: Operator): Promise<ExitCode> => drainThem(operator, names, flags);
+  const run = (operator: Operator): Promise<ExitCode> =>
+    tellingInterruption(operator, (sending) => drainThem(operator, names, flags, sending));
   return operate(flags, io, run, tools, { endsWithReader: false });
 }
 
-async function drainThem(operator: Operator, names: readonly string[], flags: DrainFlags): Promise<ExitCode> {
+async function drainThem(
+  operator: Operator,
+  names: readonly string[],
+  flags: DrainFlags,
+  sending: () => void,
+): Promise<ExitCode> {
   const plan = readPlan(flags);
   const answers = await askFleet(operator);
   const missing = unreachable(operator, answers, plan.allowPartial || plan.monitor, () =>
@@ -62,6 +69,7 @@ async function drainThem(operator: Operator, names: readonly string[], flags: Dr
     return ExitCode.failed;
   }
   const cuts = plan.wait ? await CutTunnels.begin(operator, agents) : new Map<string, CutTunnels>();
+  sending();
   const placed = await placeOrders(operator, places, request);
   const lateRefusal = placed.results.length > 0 ? undefined : refusalOf(operator, placed, names, flags, plan);
   if (lateRefusal !== undefined) return lateRefusal;

@@ -10,6 +10,7 @@ import { type Answer, askFleet, askOne, lostOf, ofServer, viewsOf } from './ask-
 import { confirm } from './confirm.ts';
 import { ExitCode, exitOf, worstExit } from './exit-code.ts';
 import { findAgents } from './find-agents.ts';
+import { tellingInterruption } from './interrupted-change.ts';
 import type { CommandIo } from './io.ts';
 import { type Operator, type OperatorTools, operate } from './operator.ts';
 
@@ -27,7 +28,8 @@ export function undrain(
   io: CommandIo,
   tools?: OperatorTools,
 ): Promise<ExitCode> {
-  const run = (operator: Operator): Promise<ExitCode> => undrainThem(operator, names, flags);
+  const run = (operator: Operator): Promise<ExitCode> =>
+    tellingInterruption(operator, (sending) => undrainThem(operator, names, flags, sending));
   return operate(flags, io, run, tools, { endsWithReader: false });
 }
 
@@ -41,6 +43,7 @@ async function undrainThem(
   operator: Operator,
   names: readonly string[],
   flags: UndrainFlags,
+  sending: () => void,
 ): Promise<ExitCode> {
   const answers = await askFleet(operator);
   const lost = lostOf(operator, answers);
@@ -83,6 +86,7 @@ async function undrainThem(
       return ExitCode.failed;
     }
   }
+  sending();
   const done = await send(operator, targets, {});
   const failed = done.filter(([, answer]) => answer.fault !== undefined);
   tellFailed(operator, failed);

@@ -182,6 +182,9 @@ describe('drain against real servers and agents', () => {
     const listed = await world.run(['agents', '--admin', `${world.sockets[0]},unix:///nowhere.sock`]).ended;
     assert.equal(listed.code, 7);
     assert.match(listed.said, /1 of 2 servers answered/);
+    const without = ['--allow-partial', '--admin', `${world.sockets[0]},unix:///nowhere.sock`];
+    assert.equal((await world.run(['drain', 'node-b', '--no-wait', ...without]).ended).code, 7);
+    assert.equal((await world.run(['undrain', 'node-b', ...without]).ended).code, 7);
   });
 
   it('unknown agents are 3, unreachable servers 5, missing answers 2', async () => {
@@ -198,6 +201,9 @@ describe('drain against real servers and agents', () => {
     const asking = ['drain', 'node-a', '--deadline', '1h', '--at-deadline', 'close'];
     assert.equal((await world.run(asking).ended).code, 2);
     assert.equal((await world.run(['drain']).ended).code, 2);
+    assert.equal((await world.run(['undrain', 'node-x']).ended).code, 3);
+    assert.equal((await world.run(['close', 'no-such-tunnel']).ended).code, 3);
+    assert.equal((await world.run(['undrain', 'node-a', 'node-b']).ended).code, 2);
   });
 
   it('--deadline with close cuts what is left, and the agent stays', async () => {

@@ -423,6 +423,28 @@ describe('what drain asks', () => {
     assert.match(run.io.said, /\[y\/N\] \nnothing was changed\n$/);
   });
 
+  it('nothing is changed by Ctrl-C while a server does not answer', async () => {
+    const fleet = fleetOf();
+    const hold = fleet.first.hold('drain');
+    const run = new Case(fleet, ['node-a'], {}, { times: { answerMs: 60_000 } });
+    await hold.asked;
+    run.io.interrupt.abort();
+    assert.equal(await run.code, 130);
+    assert.equal(run.io.said, 'nothing was changed\n');
+  });
+
+  it('Ctrl-C while an order is sent does not say that nothing was changed', async () => {
+    const fleet = fleetOf();
+    const run = new Case(fleet, ['node-a', 'node-b'], {}, { terminal: true, times: { answerMs: 60_000 } });
+    await run.io.written('[y/N]');
+    const hold = fleet.first.hold('drain');
+    run.io.stdin.write('y\n');
+    await hold.asked;
+    run.io.interrupt.abort();
+    assert.equal(await run.code, 130);
+    assert.match(run.io.said, /interrupted while it was sent: .*; see konnectivity-ts events --since 1m\n$/);
+  });
+
   it('the end of the input is a no, on a line of its own', async () => {
     const fleet = fleetOf();
     const run = new Case(fleet, ['node-a', 'node-b'], {}, { terminal: true });

@@ -381,6 +381,30 @@ describe('close', () => {
     assert.equal(fleet.agents.get('node-a')?.tunnels.length, 1);
   });
 
+  it('and undrain say after Ctrl-C whether something was changed', async () => {
+    const fleet = new FakeFleet('cp-1');
+    fleet.agent('node-a', { order: adminOrder('node-a') });
+    fleet.tunnel('node-a', { id: 'here' });
+    const interrupted = async (method: string, command: (io: OperatorIo) => Promise<number>) => {
+      const io = new OperatorIo();
+      const hold = fleet.first.hold(method);
+      const code = command(io);
+      await hold.asked;
+      io.interrupt.abort();
+      assert.equal(await code, 130);
+      return io.said;
+    };
+    const tools = toolsOf(fleet, { answerMs: 60_000 });
+    assert.equal(
+      await interrupted('closeTunnel', (io) => close('here', {}, io, tools)),
+      'nothing was changed\n',
+    );
+    assert.equal(
+      await interrupted('undrain', (io) => undrain(['node-a'], {}, io, tools)),
+      'nothing was changed\n',
+    );
+  });
+
   it('of what is not there ends with 3', async () => {
     const { code, said } = await run(new FakeFleet('cp-1'), 'gone');
     assert.equal(code, 3);

@@ -244,6 +244,7 @@ export class FakeServer implements AdminClient {
     };
     this.#losses.add(loss);
     signal.addEventListener('abort', loss);
+    if (signal.aborted) loss();
     try {
       for (let revision = 1; !lost; revision++) {
         const next = new Promise<void>((resolve) => {
@@ -421,7 +422,10 @@ export class FakeServer implements AdminClient {
     if (held?.method === method) {
       this.#held = undefined;
       held.asked();
-      await held.released;
+      const aborted = new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+      await Promise.race([held.released, aborted]);
     }
     if (this.refuses !== undefined) throw this.refuses;
     if (this.health === 'down') throw new Fault('admin-unreachable', `${this.address} cannot be reached`);
