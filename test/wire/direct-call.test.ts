@@ -64,3 +64,11 @@ test('what is no gRPC is refused, and a method that nobody serves is unimplement
   const unknown = await answerTo({ ':path': '/ProxyService/Other' });
   assert.deepEqual([unknown.answer['grpc-status'], unknown.taken], ['12', []]);
 });
+
+test('a path that is the name of something all objects have is a method that nobody serves', async () => {
+  for (const path of ['__proto__', 'constructor', 'hasOwnProperty', 'toString']) {
+    // Of http and https paths begin with a slash; of others HTTP/2 asks nothing.
+    const { answer, taken } = await answerTo({ ':scheme': 'x', ':path': path });
+    assert.deepEqual([answer['grpc-status'], taken], ['12', []], path);
+  }
+});

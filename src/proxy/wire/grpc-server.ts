@@ -67,8 +67,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   for (const [path, handler] of Object.entries(options.handlers)) {
     server.register(path, handler, identity, identity, 'bidi');
   }
-  const { direct } = options;
-  for (const [path, handler] of Object.entries(direct ?? {})) {
+  // A path is the client's word: as a key of an object it would also find what every object has.
+  const direct = new Map(Object.entries(options.direct ?? {}));
+  for (const [path, handler] of direct) {
     const handle = (call: ServerDuplexStream<Buffer, Buffer>): void => handler(grpcServerCall(call));
     server.register(path, handle, identity, identity, 'bidi');
   }
@@ -92,9 +93,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       options.onSessionError?.(remotes.get(session) ?? 'a Unix socket', error),
   });
 
-  if (direct !== undefined) {
+  if (direct.size > 0) {
     takeStreams(server, (stream, headers) => {
-      const handler = direct[headers[':path'] ?? ''];
+      const handler = direct.get(headers[':path'] ?? '');
       if (handler === undefined || !isPlainCall(headers)) return false;
       handler(new DirectCall(stream, headers));
       return true;
