@@ -11,10 +11,17 @@ import { serverPacketStream } from '../../src/proxy/wire/server-stream.ts';
 import { PROXY_PATH } from '../../src/proxy/wire/services.ts';
 import { type Implementation, listen, Told } from './stream-subjects.ts';
 
-/** What a client sees of a stream whose headers wait for its first packet: each head, and the trailers if any. */
-async function seenOf(which: Implementation, run: (stream: PacketStream) => void): Promise<string[]> {
+/**
+ * What a client sees of a stream whose headers wait for its first packet: each head, and the trailers if any.
+ * @param sent by the client, before it ends its side
+ */
+async function seenOf(
+  which: Implementation,
+  run: (stream: PacketStream) => void,
+  { told = new Told(), sent = Buffer.alloc(0) } = {},
+): Promise<string[]> {
   const take = (stream: PacketStream): void => {
-    stream.attach(new Told());
+    stream.attach(told);
     run(stream);
   };
   const options = { publicOnly: which === 'public', headersWithPacket: true };
@@ -37,7 +44,7 @@ async function seenOf(which: Implementation, run: (stream: PacketStream) => void
       seen.push(`head ${headers[':status']} ${headers['grpc-status'] ?? '-'}`),
     );
     request.on('trailers', (trailers) => seen.push(`trailers ${trailers['grpc-status']}`));
-    request.end();
+    request.end(sent);
     request.resume();
     await once(request, 'close');
     return seen;
@@ -60,5 +67,21 @@ for (const which of ['fast', 'public', 'direct'] as const) {
       stream.end(0);
     });
     assert.deepEqual(seen, ['head 200 -', 'trailers 0']);
+  });
+
+  test(`a ${which} stream that is ended for what came before its first packet says that as the cause`, async () => {
+    const told = new Told();
+    const sent = Buffer.from([0, 0, 0, 0, 2, 0xff, 0xff]);
+    assert.deepEqual(await seenOf(which, () => {}, { told, sent }), ['head 200 3']);
+    const { cause, code, details } = await told.ended();
+    assert.deepEqual([cause, code], ['malformed', 3]);
+    assert.match(details, /^malformed-packet: /);
+  });
+
+  test(`a ${which} stream that is given up before its first packet was given up, and not ended`, async () => {
+    const told = new Told();
+    const seen = await seenOf(which, (stream) => stream.abort(8, 'too slow'), { told });
+    assert.deepEqual(seen, ['head 200 8']);
+    assert.deepEqual((await told.ended()).cause, 'aborted');
   });
 }

@@ -16,8 +16,8 @@ const WITHOUT_BODY = { endStream: true };
  */
 export class DirectCall implements CallSide, ServerCall {
   readonly role = 'server';
+  readonly userAgent: string | undefined;
   readonly #below: ServerHttp2Stream;
-  readonly #headers: IncomingHttpHeaders;
   #stream: FastStream | undefined;
   #endStallMs: number | undefined;
   /** The status that this side gave. */
@@ -25,16 +25,12 @@ export class DirectCall implements CallSide, ServerCall {
 
   constructor(below: ServerHttp2Stream, headers: IncomingHttpHeaders) {
     this.#below = below;
-    this.#headers = headers;
+    this.userAgent = headers['user-agent'];
   }
 
   get peer(): string {
     const socket = this.#below.session?.socket;
     return socket?.remoteAddress === undefined ? 'unknown' : `${socket.remoteAddress}:${socket.remotePort}`;
-  }
-
-  get userAgent(): string | undefined {
-    return this.#headers['user-agent'];
   }
 
   open(options: ServerStreamOptions): PacketStream {
@@ -62,7 +58,8 @@ export class DirectCall implements CallSide, ServerCall {
     const trailers = { 'grpc-status': code, 'grpc-message': percentEncoded(details) };
     if (!this.#below.headersSent) {
       this.#below.respond({ ...HEADERS, ...trailers }, WITHOUT_BODY);
-      this.#stream?.conclude(status);
+      // Later, as behind trailers: the cause is said first by whoever refused what came, or gave the stream up.
+      process.nextTick(() => this.#stream?.conclude(status));
       return;
     }
     this.#below.on('wantTrailers', () => {
