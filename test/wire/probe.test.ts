@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { it, type TestContext } from 'node:test';
 import { type Packet, PacketType } from '../../src/proxy/wire/packet.ts';
 import { defaultProbeTimes, Probe, type ProbeTarget } from '../../src/proxy/wire/probe.ts';
 
@@ -32,36 +32,36 @@ it('asking a silent stream again and again does not postpone the verdict', async
 });
 
 it('a stream that somebody waits for is asked sooner, once, and not when it was heard', (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const pass = manualTime(t);
   const stream = unanswering();
   const probe = new Probe(stream, { ...defaultProbeTimes, intervalMs: 100_000, awaitedMs: 1_000 }, NO_EVENTS);
   for (let dials = 0; dials < 20; dials++) {
     probe.awaited();
     stream.heard = true;
-    t.mock.timers.tick(500);
+    pass(500);
   }
   assert.equal(stream.asked, 0);
   // Nobody waits any more.
   stream.heard = true;
-  t.mock.timers.tick(1_000);
-  t.mock.timers.tick(3_000);
+  pass(1_000);
+  pass(3_000);
   assert.equal(stream.asked, 0);
   probe.awaited();
   stream.heard = true;
   for (let ms = 0; ms < 900; ms += 100) {
-    t.mock.timers.tick(100);
+    pass(100);
     // Behind the last sign of life, in the same look.
     probe.awaited();
   }
-  for (let ms = 0; ms < 1_000; ms += 100) t.mock.timers.tick(100);
+  for (let ms = 0; ms < 1_000; ms += 100) pass(100);
   assert.equal(stream.asked, 0);
-  t.mock.timers.tick(100);
+  pass(100);
   assert.equal(stream.asked, 1);
   probe.stop();
 });
 
 it('a stream that is never silent is asked until its round trip is known, and its answer may come behind other packets', (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const pass = manualTime(t);
   let asked = 0;
   const other = { type: PacketType.DATA } as Packet;
   const pong = { type: PacketType.PONG } as Packet;
@@ -82,30 +82,47 @@ it('a stream that is never silent is asked until its round trip is known, and it
     busy.onHeard?.(packet);
   };
   hear(other);
-  t.mock.timers.tick(1_000);
+  pass(1_000);
   assert.equal(asked, 1);
   hear(other);
-  t.mock.timers.tick(500);
+  pass(500);
   assert.equal(probe.roundTripMs, undefined);
   hear(pong);
   assert.equal(typeof probe.roundTripMs, 'number');
   hear(other);
-  t.mock.timers.tick(500);
+  pass(500);
   hear(other);
-  t.mock.timers.tick(1_000);
+  pass(1_000);
   assert.deepEqual([asked, suspected], [1, []]);
   probe.stop();
 });
 
 it('the round trip of a stream that dials wait for again and again is asked for, too', (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const pass = manualTime(t);
   const stream = unanswering();
   const probe = new Probe(stream, { ...defaultProbeTimes, intervalMs: 1_000, awaitedMs: 100 }, NO_EVENTS);
   for (let dials = 0; dials < 10; dials++) {
     assert.equal(stream.asked, 0);
     probe.awaited();
     stream.heard = true;
-    t.mock.timers.tick(100);
+    pass(100);
+  }
+  assert.equal(stream.asked, 1);
+  probe.stop();
+});
+
+it('the round trip is asked for in time also when dials come too far apart to be looked for without a pause', (t) => {
+  const pass = manualTime(t);
+  const stream = unanswering();
+  const probe = new Probe(stream, { ...defaultProbeTimes, intervalMs: 1_000, awaitedMs: 100 }, NO_EVENTS);
+  // Each finds a long look under way, which it ends.
+  for (let passedMs = 0; passedMs < 1_000; passedMs += 250) {
+    assert.equal(stream.asked, 0);
+    probe.awaited();
+    for (let ms = 0; ms < 250; ms += 50) {
+      stream.heard = true;
+      pass(50);
+    }
   }
   assert.equal(stream.asked, 1);
   probe.stop();
@@ -126,4 +143,15 @@ function unanswering(): ProbeTarget & { asked: number } {
     isAnswer: () => false,
   };
   return stream;
+}
+
+/** Timers and performance.now() go on only by what is returned. */
+function manualTime(t: TestContext): (ms: number) => void {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  return (ms) => {
+    nowMs += ms;
+    t.mock.timers.tick(ms);
+  };
 }

@@ -57,8 +57,8 @@ export class Probe {
   /** The next look is an early one; and so is the one behind it. */
   #lookingSoon = false;
   #lookAgain = false;
-  /** How long was looked since the last question. Early looks count, or dials one after the other would put it off. */
-  #lookedMs = 0;
+  /** When it was asked last, or opened, on performance.now()'s clock: looks begin anew with dials, this does not. */
+  #lastQuestionMs = performance.now();
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -108,10 +108,11 @@ export class Probe {
     this.#lookingSoon = false;
     this.#lookAgain = false;
     this.#target.heard = false;
-    this.#set(afterMs, () => {
-      this.#lookedMs += afterMs;
-      // Of one that is never silent the round trip would never be known.
-      const unmeasured = this.roundTripMs === undefined && this.#lookedMs >= this.#times.intervalMs;
+    // Of one that is never silent the round trip would never be known.
+    const dueInMs = this.#lastQuestionMs + this.#times.intervalMs - performance.now();
+    const measures = this.roundTripMs === undefined && dueInMs <= afterMs;
+    this.#set(measures ? Math.max(1, dueInMs) : afterMs, () => {
+      const unmeasured = measures && this.roundTripMs === undefined;
       if (!this.#target.heard || unmeasured) this.#ask(this.#times.suspectMs);
       else if (this.#lookAgain) this.#lookSoon();
       else this.#rest();
@@ -121,7 +122,7 @@ export class Probe {
   #ask(suspectMs: number): void {
     // A stream that is suspect already has its last timer running.
     if (this.#suspect) return;
-    this.#lookedMs = 0;
+    this.#lastQuestionMs = performance.now();
     let waitedMs = 0;
     if (this.#askedAtMs !== undefined) waitedMs = performance.now() - this.#askedAtMs;
     else {
