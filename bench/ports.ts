@@ -1,8 +1,9 @@
 import { createServer } from 'node:net';
 
 // Below the kernel's ephemeral range: no outgoing connection can take one of these between the test and its use.
-const FIRST_PORT = 20_000;
-const LAST_PORT = 32_767;
+// And below the ports of the demo and of tests, which may run beside it.
+const FIRST_PORT = 10_000;
+const LAST_PORT = 19_999;
 const ATTEMPTS = 200;
 
 /** A port, drawn at random, on which nobody listens on any of the hosts. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,27 +14,13 @@ const directory = mkdtempSync(join(tmpdir(), 'kts-admin-'));
 const pki = new Pki();
 const inDirectory = (name: string): string => join(directory, name);
 
-/** Listens on a path, or on a free port of 127.0.0.1, which is given back. */
-async function listen(path?: string): Promise<{ server: Server; port: number }> {
-  for (;;) {
-    const server = createServer();
-    const port = path === undefined ? await freePort() : 0;
-    const listening = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      if (path === undefined) server.listen(port, '127.0.0.1', () => resolve(true));
-      else server.listen(path, () => resolve(true));
-    });
-    if (listening) return { server, port };
-    if (path !== undefined) throw new Error(`cannot listen on ${path}`);
-  }
-}
-
 describe('the binary refuses at serve', () => {
   let good: string[];
   let files: { certFile: string; keyFile: string };
   let caFile: string;
   let socket: Server;
-  let tcp: { server: Server; port: number };
+  let taken: Server;
+  let takenPort: number;
 
   before(async () => {
     const ca = await pki.authority('test CA');
@@ -41,8 +28,11 @@ describe('the binary refuses at serve', () => {
     files = await pki.issue(ca, { commonName: 'server', dns: ['localhost'], ips: ['127.0.0.1'] });
     writeFileSync(inDirectory('file'), 'no PEM\n');
     mkdirSync(inDirectory('a-directory'));
-    ({ server: socket } = await listen(inDirectory('live.sock')));
-    tcp = await listen();
+    socket = createServer().listen(inDirectory('live.sock'));
+    await once(socket, 'listening');
+    takenPort = await freePort();
+    taken = createServer().listen(takenPort, '127.0.0.1');
+    await once(taken, 'listening');
     const [agent, health, admin] = [await freePort(), await freePort(), await freePort()];
     good = [
       'serve',
@@ -60,7 +50,7 @@ describe('the binary refuses at serve', () => {
   });
   after(() => {
     socket.close();
-    tcp.server.close();
+    taken.close();
     rmSync(directory, { recursive: true });
     pki.remove();
   });
@@ -95,7 +85,7 @@ describe('the binary refuses at serve', () => {
       'an admin port that is taken',
       () => [
         '--admin-socket=',
-        `--admin-grpc-port=${tcp.port}`,
+        `--admin-grpc-port=${takenPort}`,
         '--admin-grpc-bind-address=127.0.0.1',
         ...grpc(),
       ],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -251,9 +252,9 @@ describe('the binary', () => {
   });
 
   test('refuses a port that is taken, with the flag and what to do', async () => {
-    const taken = createServer();
-    const [agent, admin] = [await freePort(), await freePort()];
-    const health = await listening(taken);
+    const [agent, admin, health] = [await freePort(), await freePort(), await freePort()];
+    const taken = createServer().listen(health, '127.0.0.1');
+    await once(taken, 'listening');
     try {
       const ports = [`--agent-port=${agent}`, `--admin-port=${admin}`, `--health-port=${health}`];
       const outcome = await run([
@@ -271,16 +272,3 @@ describe('the binary', () => {
     }
   });
 });
-
-/** Listens on a free port from 20000 on; tries another one when it is taken just then. */
-async function listening(server: ReturnType<typeof createServer>): Promise<number> {
-  for (;;) {
-    const port = await freePort();
-    const failed = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(true));
-      server.listen(port, '127.0.0.1', () => resolve(false));
-    });
-    server.removeAllListeners('error');
-    if (!failed) return port;
-  }
-}

@@ -36,17 +36,6 @@ class Running {
   }
 }
 
-/** Runs `test` with ports that are free now; again with others when something else took one of them meanwhile. */
-async function withPorts(test: (ports: readonly number[]) => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await test(await Promise.all([1, 2, 3, 4, 5].map(() => freePort())));
-    } catch (error) {
-      if (tries === 5 || !/in use/.test(String(error))) throw error;
-    }
-  }
-}
-
 describe('Leases of the commands', () => {
   const socket = join(tmpdir(), `kts-leases-${process.pid}.sock`);
   const running: Running[] = [];
@@ -91,28 +80,28 @@ describe('Leases of the commands', () => {
     return started;
   };
 
-  it('serve publishes its Lease, an agent counts it, and a signal takes it back', () =>
-    withPorts(async (ports) => {
-      const kubeconfig = `--kubeconfig=${api.kubeconfig()}`;
-      const server = run([...serveArgs(ports), kubeconfig]);
-      await server.logged('Published our Lease');
-      const [lease] = api.leases.list('kube-system');
-      assert.equal(lease?.metadata.name, 'konnectivity-proxy-server-one');
-      assert.equal(lease?.spec.holderIdentity, 'one');
-      const agent = run([...agentArgs(ports), kubeconfig]);
-      assert.match(await agent.logged('Number of servers by their Leases'), /servers=1/);
-      api.leases.create('kube-system', {
-        metadata: { ...(lease?.metadata as { name: string; namespace: string }), name: 'of-another' },
-        spec: { ...lease?.spec },
-      });
-      assert.match(await agent.logged('Number of servers by their Leases'), /servers=2/);
-      agent.child.kill('SIGTERM');
-      assert.deepEqual(await agent.exit, [0, null]);
-      server.child.kill('SIGTERM');
-      assert.deepEqual(await server.exit, [0, null]);
-      const left = api.leases.list('kube-system').map(({ metadata }) => metadata.name);
-      assert.deepEqual(left, ['of-another']);
-    }));
+  it('serve publishes its Lease, an agent counts it, and a signal takes it back', async () => {
+    const ports = await Promise.all([1, 2, 3, 4, 5].map(() => freePort()));
+    const kubeconfig = `--kubeconfig=${api.kubeconfig()}`;
+    const server = run([...serveArgs(ports), kubeconfig]);
+    await server.logged('Published our Lease');
+    const [lease] = api.leases.list('kube-system');
+    assert.equal(lease?.metadata.name, 'konnectivity-proxy-server-one');
+    assert.equal(lease?.spec.holderIdentity, 'one');
+    const agent = run([...agentArgs(ports), kubeconfig]);
+    assert.match(await agent.logged('Number of servers by their Leases'), /servers=1/);
+    api.leases.create('kube-system', {
+      metadata: { ...(lease?.metadata as { name: string; namespace: string }), name: 'of-another' },
+      spec: { ...lease?.spec },
+    });
+    assert.match(await agent.logged('Number of servers by their Leases'), /servers=2/);
+    agent.child.kill('SIGTERM');
+    assert.deepEqual(await agent.exit, [0, null]);
+    server.child.kill('SIGTERM');
+    assert.deepEqual(await server.exit, [0, null]);
+    const left = api.leases.list('kube-system').map(({ metadata }) => metadata.name);
+    assert.deepEqual(left, ['of-another']);
+  });
 
   it('neither starts when it is not known where the Kubernetes API is', async () => {
     for (const args of [serveArgs, agentArgs]) {

@@ -29,19 +29,16 @@ const PROGRAMS = {
   serve: words(process.env.CONFORMANCE_SERVER) ?? [process.execPath, 'bin/konnectivity-ts.js', 'serve'],
   agent: words(process.env.CONFORMANCE_AGENT) ?? [process.execPath, 'bin/konnectivity-ts.js', 'agent'],
 };
-const TRIES = 5;
 
-/** Starts both on free ports and resolves when a dial can succeed. A port that was taken meanwhile is another try. */
+/** Starts both on free ports and resolves when a dial can succeed. */
 export async function startProxyPair(frontend: Frontend): Promise<ProxyPair> {
-  for (let left = TRIES - 1; ; left--) {
-    const pair = new Pair(new Pki());
-    try {
-      await pair.start(frontend);
-      return pair;
-    } catch (error) {
-      await pair.close();
-      if (left === 0 || !/in use/.test(String(error))) throw error;
-    }
+  const pair = new Pair(new Pki());
+  try {
+    await pair.start(frontend);
+    return pair;
+  } catch (error) {
+    await pair.close();
+    throw error;
   }
 }
 
@@ -62,7 +59,7 @@ class Pair implements ProxyPair {
     const server = await this.pki.server(ca);
     this.client = await this.pki.client(ca);
     this.caFile = ca.certFile;
-    const [agentPort, ...ports] = await Promise.all(Array.from({ length: 6 }, freePort));
+    const [agentPort, ...ports] = await Promise.all(Array.from({ length: 6 }, () => freePort()));
     const [serverHealth, serverAdmin, agentHealth, agentAdmin, frontendPort] = ports;
     const socket = join(this.pki.directory, 'frontend.sock');
     this.address = frontend.kind === 'unix' ? socket : `127.0.0.1:${frontendPort}`;
