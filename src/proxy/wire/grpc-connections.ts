@@ -1,7 +1,7 @@
 import http2, { type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { type Server, ServerCredentials } from '@grpc/grpc-js';
-import { http2Servers } from './grpc-internals.ts';
+import { http2Servers, takeStreams } from './grpc-internals.ts';
 
 /** How long a connection on which all is over may take to say so. */
 export const DEFAULT_END_STALL_MS = 30_000;
@@ -31,6 +31,8 @@ interface Connection {
   unused: boolean;
   /** Ends that. */
   timer: NodeJS.Timeout | undefined;
+  /** The client said GOAWAY. */
+  leaving: boolean;
   /** Nothing of it lived at the last look. */
   dead: boolean;
 }
@@ -60,6 +62,8 @@ export class GrpcConnections {
         options.onSessionError?.(session, error),
       );
     }
+    // grpc-js answers a call that it does not serve even if it is over by then, and Node throws.
+    takeStreams(server, endOver);
     this.#look = setInterval(() => this.#endDead(), options.endStallMs ?? DEFAULT_END_STALL_MS).unref();
   }
 
@@ -86,6 +90,7 @@ export class GrpcConnections {
       streams: new Set(),
       unused: true,
       timer,
+      leaving: false,
       dead: false,
     };
     this.#connections.set(socket, connection);
@@ -120,6 +125,12 @@ export class GrpcConnections {
     const connection = socket === undefined ? undefined : this.#connections.get(socket);
     if (socket === undefined || connection === undefined) return;
     connection.session = session;
+    // Node calls it at the client's GOAWAY, and then refuses the streams that come all the same: in the midst of reading
+    // them, so that nghttp2 goes on with a stream that is freed (Node 20.20), and the heap of the process is spoiled.
+    session.close = () => {
+      connection.leaving = true;
+      setImmediate(endLeft, connection);
+    };
     session.on('stream', (stream: ServerHttp2Stream) => {
       connection.streams.add(stream);
       if (connection.unused) {
@@ -130,6 +141,7 @@ export class GrpcConnections {
       stream.on('close', () => {
         connection.streams.delete(stream);
         if (connection.streams.size === 0) this.#options.onIdle?.(socket);
+        if (connection.leaving) setImmediate(endLeft, connection);
         setImmediate(forget, stream);
       });
     });
@@ -166,6 +178,18 @@ function forget(closed: ServerHttp2Session | ServerHttp2Stream): void {
   closed.removeAllListeners('removeListener');
   closed.removeAllListeners();
   closed.on('error', ignore);
+}
+
+/** Ends the connection of a client that is leaving once none of its streams is left; what was written still goes. */
+function endLeft({ session, streams }: Connection): void {
+  if (streams.size === 0) session?.destroy();
+}
+
+/** Has a stream that its client reset at once end here. */
+function endOver(stream: ServerHttp2Stream): boolean {
+  if (!stream.closed && !stream.destroyed) return false;
+  stream.on('error', ignore).resume();
+  return true;
 }
 
 function destroy(socket: Socket): void {

@@ -122,8 +122,8 @@ export function http2Servers(server: unknown): Http2Server[] | undefined {
 type StreamListener = (this: Http2Server, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 
 /**
- * Has new streams go by grpc-js: those that `take` takes never reach it, the others do as before. Call it after the
- * server's listeners or injectors were made.
+ * Has new streams go by grpc-js: those that `take` takes never reach it, the others do as before. The one
+ * given last is asked first. Call it after the server's listeners or injectors were made.
  */
 export function takeStreams(
   server: unknown,
