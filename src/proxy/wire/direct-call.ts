@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { FastStream } from './fast-stream.ts';
 import { CANCELLED, type CallSide, UNAVAILABLE } from './handled-stream.ts';
 import type { PacketStream, StreamEnd } from './packet-stream.ts';
-import { resetCode, resetWhenStalled } from './reset-stream.ts';
+import { resetStream, resetWhenStalled } from './reset-stream.ts';
 import type { ServerCall } from './server-call.ts';
 import type { ServerStreamOptions } from './server-stream.ts';
 
@@ -76,7 +76,7 @@ export class DirectCall implements CallSide, ServerCall {
       // A status passes at once where nothing waits before it, and tells the client more than a reset.
       this.ending();
       this.finish(code, details);
-    } else this.#below.close(resetCode(code));
+    } else resetStream(this.#below, code);
   }
 
   closed(): void {

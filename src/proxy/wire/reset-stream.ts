@@ -20,8 +20,18 @@ export function resetWhenStalled(
   stream.once('close', () => clearInterval(timer));
 }
 
-/** The HTTP/2 code for a stream that is reset in place of a gRPC status. */
-export function resetCode(code: number): number {
+/**
+ * Resets a stream in place of a gRPC status. For another code than CANCEL Node has nghttp2 write at once, which frees the
+ * stream, also in the midst of reading from it (Node 20.20): so that waits until nothing is being read.
+ */
+export function resetStream(stream: ServerHttp2Stream, code: number): void {
+  const http2Code = resetCode(code);
+  if (http2Code === http2.constants.NGHTTP2_CANCEL) stream.close(http2Code);
+  else setImmediate(() => stream.close(http2Code));
+}
+
+/** The HTTP/2 code for a gRPC status. */
+function resetCode(code: number): number {
   if (code === INTERNAL) return http2.constants.NGHTTP2_INTERNAL_ERROR;
   if (code === RESOURCE_EXHAUSTED) return http2.constants.NGHTTP2_ENHANCE_YOUR_CALM;
   return http2.constants.NGHTTP2_CANCEL;

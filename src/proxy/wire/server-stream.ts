@@ -12,7 +12,7 @@ import {
 } from './handled-stream.ts';
 import type { PacketStream, StreamEnd } from './packet-stream.ts';
 import { PublicStream } from './public-stream.ts';
-import { resetCode, resetWhenStalled } from './reset-stream.ts';
+import { resetStream, resetWhenStalled } from './reset-stream.ts';
 
 export interface ServerStreamOptions extends StreamOptions {
   /** Never reach below the public API of grpc-js, but to reset a stream whose peer does not read. */
@@ -56,7 +56,7 @@ function publicStream(call: ServerDuplexStream<Buffer, Buffer>, options: ServerS
     if (below === undefined || stream.bufferedBytes === 0) finish(code, details);
     else {
       // Behind all that waits a status would free nothing; and only the call's destruction frees what it holds.
-      below.close(resetCode(code));
+      resetStream(below, code);
       call.destroy();
     }
   };
@@ -91,7 +91,7 @@ function fastStream(
       if (!finished && stream.bufferedBytes === 0) {
         ending();
         finish(code, details);
-      } else below.close(resetCode(code));
+      } else resetStream(below, code);
     },
   };
   // grpc-js would go on to read beside us, and pause the stream at every message that nobody asks it for.
