@@ -167,6 +167,7 @@ export class Backends {
         this.#log.warning('Agent does not answer: its stream is given up', who(backend));
         backend.abort(UNAVAILABLE, 'the agent does not answer');
       },
+      onMeasured: () => this.#options.changes.touch(backend.agentId),
     });
     this.#watches.set(backend, {
       probe,

@@ -42,6 +42,8 @@ export interface ProbeEvents {
   onSuspect(suspect: boolean): void;
   /** Nothing for too long: the owner ends the stream. */
   onDead(): void;
+  /** The round trip is known from now on. */
+  onMeasured?(): void;
 }
 
 /** Watches one stream: asks when it is silent, says when it owes an answer. One timer per stream. */
@@ -152,8 +154,10 @@ export class Probe {
   }
 
   #answered(roundTripMs: number): void {
+    const isFirst = this.roundTripMs === undefined;
     this.roundTripMs = roundTripMs;
     this.#target.onHeard = undefined;
+    if (isFirst) this.#events.onMeasured?.();
     this.#alive();
   }
 

@@ -69,11 +69,13 @@ export function viewOfAgent(server: ProxyServer, agentId: string, at: Moment): A
   return { agent, changesAtMs: earlier(changesAtMs, fromConditions.changesAtMs) };
 }
 
-/** The part of an agent whose changes alone are not worth a message. */
+/** The part of an agent whose changes alone are not worth a message. That a round trip is known at last is worth one. */
 export function withoutTrifles(agent: Agent): Agent {
-  const { roundTripSeconds: _, ...rest } = agent;
-  const streams = agent.streams.map(({ roundTripSeconds: __, ...stream }) => stream);
-  return { ...rest, streams, bufferedBytes: 0 };
+  return { ...withoutDuration(agent), streams: agent.streams.map(withoutDuration), bufferedBytes: 0 };
+}
+
+function withoutDuration<T extends { readonly roundTripSeconds?: number }>(shown: T): T {
+  return shown.roundTripSeconds === undefined ? shown : { ...shown, roundTripSeconds: 0 };
 }
 
 function earlier(a: number | undefined, b: number | undefined): number | undefined {
