@@ -71,14 +71,15 @@ describe('a dial through the gRPC frontend', () => {
   it('asks an agent that is silent whether it is there, and goes to another one when it is not', async () => {
     const probe = { intervalMs: 3_600_000, awaitedMs: 20, suspectMs: 20, urgentSuspectMs: 20, deadMs: 60 };
     const server = await start({ times: { probe } });
+    // Draining: it gets the dial only when no other agent is left, and is there before the silent one is given up.
+    const other = await server.agent('b', { leaving: true });
+    other.onPacket = (packet) => {
+      if (packet.type === PacketType.PING) other.send(pong(packet.amount));
+    };
     const silent = await server.agent('a');
     const frontend = server.frontend();
     frontend.send(dialRequest(9n, '10.0.0.1:80'));
     await silent.next(PacketType.DIAL_REQ);
-    const other = await server.agent('b');
-    other.onPacket = (packet) => {
-      if (packet.type === PacketType.PING) other.send(pong(packet.amount));
-    };
     await silent.next(PacketType.PING);
     await server.logged('Agent is late');
     assert.equal((await other.next(PacketType.DIAL_REQ)).dialId, 9n);
