@@ -229,7 +229,16 @@ describe('a gRPC server on injected connections', { timeout: 30_000 }, () => {
       session.destroy();
       listener.close();
     });
-    const plain = session.request({ ':path': CONNECT_PATH });
+    for (const method of ['GET', 'HEAD']) {
+      const read = session.request({
+        ':method': method,
+        ':path': CONNECT_PATH,
+        'content-type': 'application/grpc',
+      });
+      const [head] = (await once(read, 'response')) as [http2.IncomingHttpHeaders];
+      assert.equal(head[':status'], 405);
+    }
+    const plain = session.request({ ':method': 'POST', ':path': CONNECT_PATH });
     const [headers] = (await once(plain, 'response')) as [http2.IncomingHttpHeaders];
     assert.equal(headers[':status'], 415);
     const unknown = request(session, '/No/Such');

@@ -1,4 +1,4 @@
-import http2, { type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { type Server, ServerCredentials } from '@grpc/grpc-js';
 import { http2Servers, takeStreams } from './grpc-internals.ts';
@@ -62,8 +62,9 @@ export class GrpcConnections {
         options.onSessionError?.(session, error),
       );
     }
-    // grpc-js answers a call that it does not serve even if it is over by then, and Node throws.
-    takeStreams(server, endOver);
+    // grpc-js answers a call that it does not serve even if it is over by then, and Node throws; and it serves HEAD, whose
+    // answers have no body.
+    takeStreams(server, endAtOnce);
     this.#look = setInterval(() => this.#endDead(), options.endStallMs ?? DEFAULT_END_STALL_MS).unref();
   }
 
@@ -185,10 +186,12 @@ function endLeft({ session, streams }: Connection): void {
   if (streams.size === 0) session?.destroy();
 }
 
-/** Has a stream that its client reset at once end here. */
-function endOver(stream: ServerHttp2Stream): boolean {
-  if (!stream.closed && !stream.destroyed) return false;
+/** Has a stream that its client reset at once end here, and one that is no POST (405, as Go's servers answer it). */
+function endAtOnce(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
+  const over = stream.closed || stream.destroyed;
+  if (!over && headers[':method'] === 'POST') return false;
   stream.on('error', ignore).resume();
+  if (!over) stream.respond({ ':status': 405 }, { endStream: true });
   return true;
 }
 
