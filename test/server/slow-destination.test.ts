@@ -16,7 +16,8 @@ for (const [mode, reason] of [
   ['grpc', 'frontend-closed'],
 ] as const) {
   it(`a destination that still reads when its tunnel is over gets every byte that a client by ${mode} sent`, async () => {
-    const tunnels = await startTunnel({ server: { times: { halfCloseTimeoutMs: 50 } } });
+    // Long enough for a machine that stands still for a moment while the destination takes all of it.
+    const tunnels = await startTunnel({ server: { times: { halfCloseTimeoutMs: 500 } } });
     const accepted = deferred<Socket>();
     const destination = await startDestination((socket) => accepted.resolve(socket));
     const { backends, buffers, counters } = tunnels.server.server;
