@@ -48,8 +48,9 @@ const args = [
   '--test-reporter-destination=stdout',
   // Two more than the two cores that it is made for: some tests wait for processes.
   '--test-concurrency=4',
-  // Holds for a whole file too, and the first one that compiles Go code takes a while.
-  '--test-timeout=240000',
+  // Holds for a whole file too; the first one that compiles Go code takes 75 s. A test that hangs should be told before
+  // whoever runs all of them gives up.
+  '--test-timeout=150000',
   ...flags,
   ...compiled,
 ];
