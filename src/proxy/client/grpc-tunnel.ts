@@ -19,6 +19,8 @@ import { serverText, type TunnelServer } from './tunnel-server.ts';
 
 const UNAVAILABLE = 14;
 const CLOSE_TIMEOUT_MS = 10_000;
+/** As long as server and agent keep what is left for a slow reader. */
+const CLOSE_TAIL_MS = 600_000;
 /** Copies within one machine need no more ahead. */
 const UNIX_WINDOW_BYTES = 64 * 1024;
 
@@ -52,6 +54,7 @@ export async function dialByGrpc(server: TunnelServer, parts: DialParts): Promis
     dialId: randomBytes(8).readBigUInt64BE() >> 1n || 1n,
     address,
     closeTimeoutMs: CLOSE_TIMEOUT_MS,
+    closeTailMs: CLOSE_TAIL_MS,
     refused: (error) => dialRefused(where, address, error),
     ended: (end) => endedFault(end, lastError, where),
     release: () => {

@@ -16,6 +16,8 @@ export interface PacketTunnelParts {
   readonly address: string;
   /** How long the answer to CLOSE_REQ is waited for. */
   readonly closeTimeoutMs: number;
+  /** The same where the way was ever full: the request may wait behind much that a slow destination takes. */
+  readonly closeTailMs: number;
   /** Makes the fault of a dial that the server answered with this error. */
   refused(error: string): Fault;
   /** Makes the fault of a call that ended before the dial was answered. */
@@ -41,6 +43,8 @@ export class PacketTunnel extends Duplex {
   /** Goes on with the write that waits for the stream. */
   #goOn: (() => void) | undefined;
   #closeTimer: NodeJS.Timeout | undefined;
+  /** The stream once took no more. */
+  #wasFull = false;
 
   /** Takes the stream over, in the tick in which it was opened, and sends the dial. */
   constructor(parts: PacketTunnelParts) {
@@ -74,6 +78,7 @@ export class PacketTunnel extends Duplex {
         at += part.length;
         if (stream.sendFrame(encodeDataFrame(this.#connectId, part))) continue;
         this.#goOn = send;
+        this.#wasFull = true;
         return;
       }
       done();
@@ -85,10 +90,10 @@ export class PacketTunnel extends Duplex {
     if (this.#state === 'open') {
       this.#state = 'closing';
       this.#parts.stream.send(closeRequest(this.#connectId));
-      const { closeTimeoutMs } = this.#parts;
+      const waitMs = this.#wasFull ? this.#parts.closeTailMs : this.#parts.closeTimeoutMs;
       this.#closeTimer = setTimeout(
-        () => this.destroy(this.#lost(`CLOSE_REQ was not answered within ${closeTimeoutMs / 1000} s`)),
-        closeTimeoutMs,
+        () => this.destroy(this.#lost(`CLOSE_REQ was not answered within ${waitMs / 1000} s`)),
+        waitMs,
       );
     }
     done();
