@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { frame, PREFACE } from './http2-frame.ts';
 
-const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 const [HEADERS, SETTINGS, WINDOW_UPDATE] = [1, 4, 8] as const;
 const [ACK, END_HEADERS] = [1, 4] as const;
 
@@ -49,13 +49,4 @@ function field(name: string, value: string): Buffer {
     Buffer.from([value.length]),
     Buffer.from(value),
   ]);
-}
-
-function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
 }

@@ -6,6 +6,7 @@ import { afterEach, describe, it } from 'node:test';
 import { Fault } from '../../src/proxy/ops/fault.ts';
 import { acceptHttp2Preface } from '../../src/proxy/server/authority/accept-http2-preface.ts';
 import { decodeHuffman } from '../../src/proxy/server/authority/huffman.ts';
+import { frame, PREFACE } from '../peers/http2-frame.ts';
 import { Inbox } from '../peers/inbox.ts';
 
 const closers: (() => void)[] = [];
@@ -53,18 +54,8 @@ async function startServer(timeoutMs = 10_000) {
   return { seen, refused, connect, port };
 }
 
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const END_STREAM = 0x1;
 const END_HEADERS = 0x4;
-
-function frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
 
 const SETTINGS = frame(4, 0, 0);
 const ACK = frame(4, 1, 0);

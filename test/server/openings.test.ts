@@ -7,6 +7,7 @@ import { encodeFrame } from '../../src/proxy/wire/encode.ts';
 import { PacketType } from '../../src/proxy/wire/packet.ts';
 import { dialRequest } from '../../src/proxy/wire/packets.ts';
 import { PROXY_PATH } from '../../src/proxy/wire/services.ts';
+import { frame, PREFACE } from '../peers/http2-frame.ts';
 import { TestServer } from '../peers/test-server.ts';
 
 let running: TestServer | undefined;
@@ -15,17 +16,7 @@ afterEach(async () => {
   running = undefined;
 });
 
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const [DATA, HEADERS, RST_STREAM, SETTINGS] = [0, 1, 3, 4] as const;
-
-function frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
 
 const literal = (text: string): number[] => [text.length, ...Buffer.from(text)];
 

@@ -58,7 +58,9 @@ test('a call with a deadline ends at it', async () => {
   assert.equal(answer['grpc-status'], '4');
 });
 
-test('what is no gRPC is refused, and a method that nobody serves is unimplemented', async () => {
+test('what is no gRPC or no POST is refused, and a method that nobody serves is unimplemented', async () => {
+  const head = await answerTo({ ':method': 'HEAD' });
+  assert.deepEqual([head.answer[':status'], head.taken], [405, []]);
   const plain = await answerTo({ 'content-type': 'application/json' });
   assert.deepEqual([plain.answer[':status'], plain.taken], [415, []]);
   const unknown = await answerTo({ ':path': '/ProxyService/Other' });

@@ -9,7 +9,7 @@ import type { PacketStream } from '../../src/proxy/wire/packet-stream.ts';
 import { ping } from '../../src/proxy/wire/packets.ts';
 import { serverPacketStream } from '../../src/proxy/wire/server-stream.ts';
 import { PROXY_PATH } from '../../src/proxy/wire/services.ts';
-import { type Implementation, listen, Told } from './stream-subjects.ts';
+import { type Implementation, listen, request, Told } from './stream-subjects.ts';
 
 /**
  * What a client sees of a stream whose headers wait for its first packet: each head, and the trailers if any.
@@ -34,19 +34,14 @@ async function seenOf(
   const client = http2.connect(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`);
   const seen: string[] = [];
   try {
-    const request = client.request({
-      ':method': 'POST',
-      ':path': PROXY_PATH,
-      'content-type': 'application/grpc',
-      te: 'trailers',
-    });
-    request.on('response', (headers) =>
+    const call = request(client, PROXY_PATH);
+    call.on('response', (headers) =>
       seen.push(`head ${headers[':status']} ${headers['grpc-status'] ?? '-'}`),
     );
-    request.on('trailers', (trailers) => seen.push(`trailers ${trailers['grpc-status']}`));
-    request.end(sent);
-    request.resume();
-    await once(request, 'close');
+    call.on('trailers', (trailers) => seen.push(`trailers ${trailers['grpc-status']}`));
+    call.end(sent);
+    call.resume();
+    await once(call, 'close');
     return seen;
   } finally {
     client.close();

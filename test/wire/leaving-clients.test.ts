@@ -6,9 +6,9 @@ import { type TestContext, test } from 'node:test';
 import { createGrpcServer } from '../../src/proxy/wire/grpc-server.ts';
 import { serverPacketStream } from '../../src/proxy/wire/server-stream.ts';
 import { CONNECT_PATH, PROXY_PATH } from '../../src/proxy/wire/services.ts';
+import { frame, PREFACE } from '../peers/http2-frame.ts';
 import { listen, request, Told } from './stream-subjects.ts';
 
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const [HEADERS, RST_STREAM, SETTINGS, GOAWAY] = [1, 3, 4, 7] as const;
 const [END_HEADERS, CANCEL] = [4, 8] as const;
 
@@ -43,15 +43,6 @@ async function serve(t: TestContext): Promise<number> {
     listener.close();
   });
   return (listener.address() as AddressInfo).port;
-}
-
-function frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
 }
 
 /** HEADERS of a call: POST, http, and literals. */

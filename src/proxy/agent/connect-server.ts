@@ -68,7 +68,7 @@ export async function connectServer(
   const connections = new WatchedConnections(credentials);
   const client = new Client(target, connections.credentials, {
     ...clientOptions({
-      // As much as a server of ours ever has under way (LinkPace bounds it); a Go server reads whatever it writes.
+      // What a server of ours has under way LinkPace bounds; a Go server reads whatever it writes.
       windowBytes: LINK_HTTP2_WINDOW_BYTES,
       keepaliveTimeMs: server.publicStreams ? Math.min(server.keepaliveMs, GO_PING_MS) : server.keepaliveMs,
     }),

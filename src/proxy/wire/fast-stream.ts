@@ -2,12 +2,14 @@ import type { ClientHttp2Stream, Http2Session, ServerHttp2Stream } from 'node:ht
 import { Deframer, type FramingFault } from './deframer.ts';
 import { encodeDataHead } from './encode.ts';
 import {
+  CANCELLED,
   type CallSide,
   DEFAULT_MAX_MESSAGE_BYTES,
   HandledStream,
   INVALID_ARGUMENT,
   RESOURCE_EXHAUSTED,
   type StreamOptions,
+  UNAVAILABLE,
   UNIMPLEMENTED,
 } from './handled-stream.ts';
 import { WriteQueue } from './write-queue.ts';
@@ -78,6 +80,19 @@ export class FastStream extends HandledStream {
   /** True when the connection went away, rather than this stream alone. */
   get connectionLost(): boolean {
     return this.#session === undefined || this.#session.destroyed || this.#session.closed;
+  }
+
+  /** On a server: the stream closed, and no status was sent. */
+  concludeCut(): void {
+    this.conclude(
+      this.connectionLost
+        ? { cause: 'cancelled', code: UNAVAILABLE, details: 'the connection was lost' }
+        : {
+            cause: 'cancelled',
+            code: CANCELLED,
+            details: `stream reset, HTTP/2 code ${this.#stream.rstCode}`,
+          },
+    );
   }
 
   override abort(code: number, details: string): void {

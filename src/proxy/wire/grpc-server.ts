@@ -114,8 +114,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   };
 }
 
-/** A deadline is kept by grpc-js, and it refuses what is no gRPC. */
+/** A deadline is kept by grpc-js; what is no gRPC is refused by it, and what is no POST by GrpcConnections. */
 function isPlainCall(headers: IncomingHttpHeaders): boolean {
-  const type = headers['content-type'];
-  return type?.startsWith('application/grpc') === true && headers['grpc-timeout'] === undefined;
+  const isGrpc = headers[':method'] === 'POST' && headers['content-type']?.startsWith('application/grpc');
+  return isGrpc === true && headers['grpc-timeout'] === undefined;
 }

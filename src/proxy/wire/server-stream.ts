@@ -2,14 +2,7 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import { FastStream } from './fast-stream.ts';
 import { serverHttp2Stream } from './grpc-internals.ts';
-import {
-  CANCELLED,
-  type CallSide,
-  type HandledStream,
-  OK,
-  type StreamOptions,
-  UNAVAILABLE,
-} from './handled-stream.ts';
+import { CANCELLED, type CallSide, type HandledStream, OK, type StreamOptions } from './handled-stream.ts';
 import type { PacketStream, StreamEnd } from './packet-stream.ts';
 import { PublicStream } from './public-stream.ts';
 import { resetStream, resetWhenStalled } from './reset-stream.ts';
@@ -103,15 +96,7 @@ function fastStream(
       // The client ends its side when it has read the status. A reset would tell it that it may (RFC 9113, 8.1), but
       // of Node's clients it takes what they have not read: only one that does not end gets it, when it has stalled.
       stream.conclude(sent);
-    } else if (stream.connectionLost) {
-      stream.conclude({ cause: 'cancelled', code: UNAVAILABLE, details: 'the connection was lost' });
-    } else {
-      stream.conclude({
-        cause: 'cancelled',
-        code: CANCELLED,
-        details: `stream reset, HTTP/2 code ${below.rstCode}`,
-      });
-    }
+    } else stream.concludeCut();
   });
   return stream;
 }
